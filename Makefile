@@ -1,0 +1,36 @@
+# make demo and make test set everything up; the second time they start at once.
+PYTHON ?= python3
+VENV := .venv
+READY := $(VENV)/.ready
+
+.PHONY: demo test test-slow check bench clean help
+
+help:  ## what there is
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+demo: $(READY)  ## the whole story in under three minutes, ending in a page to open
+	@$(VENV)/bin/hardgap demo
+
+test: $(READY)  ## the fast tests
+	@$(VENV)/bin/python -m pytest -m "not slow"
+
+test-slow: $(READY)  ## the tests marked slow: kills, long resumes, the demo in a browser
+	@$(VENV)/bin/python -m pytest -m slow
+
+check: $(READY)  ## ruff, mypy --strict, the layer test
+	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/mypy
+	@$(VENV)/bin/python -m pytest tests/test_layers.py
+
+bench: $(READY)  ## the ratios, with what they are compared to installed first
+	@$(VENV)/bin/pip install --quiet --constraint constraints.txt --editable ".[bench]"
+	@$(VENV)/bin/hardgap bench
+
+clean:  ## forget the environment
+	rm -rf $(VENV)
+
+$(READY): pyproject.toml constraints.txt
+	@echo "Setting up $(VENV) (once; about a minute with a warm package cache)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
+	@touch $@

@@ -1,0 +1,115 @@
+"""The paper's network (§3.4): a post-LN transformer encoder from a row of cells to a row of logits.
+
+Every intermediate value passes through a `Named` module, so that an analysis hooks it by its name:
+
+    model.get_submodule("layers.0.attention.pattern").register_forward_hook(...)
+
+`activation_names(model)` lists the names. Shape suffixes:
+
+    B rows in the batch    W cells in a row    D model dimension    F hidden FFN units
+    H attention heads      E dimensions of one head (D = H·E)       Q, K query and key positions (= W)
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+class Named(nn.Identity):
+    """A value with a name: passes it on unchanged, and gives hooks a place to read or replace it."""
+
+
+class Attention(nn.Module):
+    """Multi-head softmax self-attention over all cells, without masking."""
+
+    def __init__(self, dim: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.qkv = nn.Linear(dim, 3 * dim)
+        self.output = nn.Linear(dim, dim)
+        self.q, self.k, self.v = Named(), Named(), Named()
+        self.scores, self.pattern, self.mixed, self.out = Named(), Named(), Named(), Named()
+
+    def forward(self, x_BWD: Tensor) -> Tensor:
+        B, W, D = x_BWD.shape
+        q_BHWE, k_BHWE, v_BHWE = self.qkv(x_BWD).view(B, W, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        q_BHWE, k_BHWE, v_BHWE = self.q(q_BHWE), self.k(k_BHWE), self.v(v_BHWE)
+        scale = (D // self.heads) ** -0.5
+        scores_BHQK = self.scores((q_BHWE * scale) @ k_BHWE.transpose(-1, -2))
+        pattern_BHQK = self.pattern(scores_BHQK.softmax(-1))
+        mixed_BHWE = self.mixed(pattern_BHQK @ v_BHWE)
+        out: Tensor = self.out(self.output(mixed_BHWE.transpose(1, 2).reshape(B, W, D)))
+        return out
+
+
+class FeedForward(nn.Module):
+    """Two linear maps with a ReLU between them."""
+
+    def __init__(self, dim: int, ffn: int) -> None:
+        super().__init__()
+        self.expand = nn.Linear(dim, ffn)
+        self.contract = nn.Linear(ffn, dim)
+        self.pre, self.post, self.out = Named(), Named(), Named()
+
+    def forward(self, x_BWD: Tensor) -> Tensor:
+        hidden_BWF = self.post(torch.relu(self.pre(self.expand(x_BWD))))
+        out: Tensor = self.out(self.contract(hidden_BWF))
+        return out
+
+
+class Layer(nn.Module):
+    """One post-LN block: attention, add, normalise; feed forward, add, normalise."""
+
+    def __init__(self, dim: int, heads: int, ffn: int) -> None:
+        super().__init__()
+        self.attention = Attention(dim, heads)
+        self.norm1 = nn.LayerNorm(dim)
+        self.ffn = FeedForward(dim, ffn)
+        self.norm2 = nn.LayerNorm(dim)
+        self.residual1, self.residual2 = Named(), Named()
+        self.normed1, self.normed2 = Named(), Named()
+
+    def forward(self, x_BWD: Tensor) -> Tensor:
+        middle_BWD = self.normed1(self.norm1(self.residual1(x_BWD + self.attention(x_BWD))))
+        out: Tensor = self.normed2(self.norm2(self.residual2(middle_BWD + self.ffn(middle_BWD))))
+        return out
+
+
+class Encoder(nn.Module):
+    """Scalar embedding plus learned absolute positions, `layers` blocks, one logit a cell.
+
+    Paper is silent: dropout (none here) and the scale of the position embeddings. They start as
+    N(0, position_std²); with 0.02 nothing is learned, see docs/fidelity.md.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        *,
+        dim: int = 64,
+        heads: int = 4,
+        layers: int = 2,
+        ffn: int = 128,
+        position_std: float = 1.0,
+    ) -> None:
+        super().__init__()
+        self.width = width
+        self.embed = nn.Linear(1, dim)
+        self.positions = nn.Parameter(torch.randn(width, dim) * position_std)
+        self.embedding = Named()
+        self.layers = nn.ModuleList(Layer(dim, heads, ffn) for _ in range(layers))
+        self.readout = nn.Linear(dim, 1)
+        self.logits = Named()
+
+    def forward(self, cells_BW: Tensor) -> Tensor:
+        x_BWD = self.embedding(self.embed(cells_BW.unsqueeze(-1)) + self.positions)
+        for layer in self.layers:
+            x_BWD = layer(x_BWD)
+        logits_BW: Tensor = self.logits(self.readout(x_BWD).squeeze(-1))
+        return logits_BW
+
+
+def activation_names(model: nn.Module) -> list[str]:
+    """The names under which a network's intermediate values can be hooked, in order of definition."""
+    return [name for name, module in model.named_modules() if isinstance(module, Named)]
