@@ -1,11 +1,11 @@
 """Formulas over a cell and its neighbours, read without `eval`.
 
 The language is Python's own bitwise language: `~` binds tighter than `&`, then `^`, then `|`, and parentheses
-group. Variables name the cells of the neighbourhood, left to right `L3 L2 L1 C R1 R2 R3` (`L` and `R` are `L1` and
-`R1`); `0` and `1` are constants. Case does not matter.
+group. Variables name the cells of the neighbourhood, left to right `L3 L2 L1 C R1 R2 R3` (`L` and `R` are
+`L1` and `R1`); `0` and `1` are constants. Case does not matter.
 
-There is no syntax tree: the parser computes the truth table while it reads. A table is a Python int whose bit `p`
-is the value for pattern `p`, which is exactly a rule's number in Wolfram's convention.
+There is no syntax tree: the parser computes the truth table while it reads. A table is a Python int whose bit
+`p` is the value for pattern `p`, which is exactly a rule's number in Wolfram's convention.
 """
 
 from __future__ import annotations
@@ -16,14 +16,13 @@ from dataclasses import dataclass
 from hardgap.errors import BadInput
 
 MAX_RADIUS = 3
-MAX_NESTING = (
-    100  # parentheses and negations inside one another; keeps the parser far from Python's stack limit
-)
+MAX_NESTING = 100  # brackets and negations inside one another: far from Python's own recursion limit
 
 _TOKEN = re.compile(r"\s*(?:(?P<name>[^\W\d]\w*)|(?P<number>\d+)|(?P<symbol>\S))")
 _PRECEDENCE = {"|": 1, "^": 2, "&": 3}
 _INSTEAD = {"!": "~", "-": "~", "+": "^", "*": "&", "¬": "~", "∧": "&", "·": "&", "∨": "|", "⊕": "^"}
 _WORDS = {"AND": "&", "OR": "|", "XOR": "^", "NOT": "~"}
+_SHOWN = 90  # how much of a long formula an error shows around its column
 _OPERAND = "a variable, 0, 1, ~ or ("
 
 
@@ -31,10 +30,10 @@ class FormulaError(BadInput):
     """A formula that cannot be read; `column` counts from 1 and the message shows it with a caret."""
 
     def __init__(self, problem: str, text: str, column: int) -> None:
-        shown = re.sub(r"\s", " ", text)
-        super().__init__(
-            f"cannot read the formula at column {column}: {problem}\n  {shown}\n  {' ' * (column - 1)}^"
-        )
+        start = max(0, column - _SHOWN // 2) if len(text) > _SHOWN else 0
+        shown = re.sub(r"\s", " ", text[start : start + _SHOWN])
+        caret = " " * (column - 1 - start) + "^"
+        super().__init__(f"cannot read the formula at column {column}: {problem}\n  {shown}\n  {caret}")
         self.column = column
 
 
@@ -55,7 +54,7 @@ def cell_names(radius: int) -> tuple[str, ...]:
 
 
 def parse_formula(text: str, radius: int | None = None) -> tuple[int, int]:
-    """Return the radius and the rule number of a formula; the radius is the smallest that holds its variables.
+    """Return the radius and the number of a formula; the radius is the smallest that holds its variables.
 
     >>> parse_formula("L1 ^ (C | R1)")
     (1, 30)
@@ -65,9 +64,7 @@ def parse_formula(text: str, radius: int | None = None) -> tuple[int, int]:
     tokens = _tokenize(text)
     needed = max((_reach(token, text) for token in tokens), default=1)
     if radius is not None and radius < needed:
-        raise BadInput(
-            f"the formula {text!r} looks {needed} cells away: it needs a radius of at least {needed}"
-        )
+        raise BadInput(f"the formula {text!r} needs a radius of at least {needed}, not {radius}")
     return _Parser(text, tokens, radius or needed).parse()
 
 
@@ -82,13 +79,14 @@ def variable_table(name: str, radius: int) -> int:
 
 def _tokenize(text: str) -> list[_Token]:
     return [
-        _Token(match[match.lastgroup].upper(), match.start(match.lastgroup) + 1)
+        _Token(match[match.lastgroup], match.start(match.lastgroup) + 1)
         for match in _TOKEN.finditer(text)
         if match.lastgroup
     ]
 
 
 def _canonical(name: str) -> str:
+    name = name.upper()
     return f"{name}1" if name in ("L", "R") else name
 
 
@@ -137,9 +135,8 @@ class _Parser:
     def operand(self) -> int:
         token = self.peek()
         if token is None:
-            raise FormulaError(
-                f"expected {_OPERAND} but the formula ends", self.text, len(self.text.rstrip()) + 1
-            )
+            end = len(self.text.rstrip()) + 1
+            raise FormulaError(f"expected {_OPERAND} but the formula ends", self.text, end)
         self.position += 1
         if token.text in ("0", "1"):
             return self.ones * int(token.text)
@@ -170,7 +167,7 @@ class _Parser:
         self.position += 1
 
     def unexpected(self, token: _Token, expected: str) -> FormulaError:
-        found = self.text[token.column - 1 : token.column - 1 + len(token.text)]
+        found = token.text
         hint = f" (write {_INSTEAD[found]} instead)" if found in _INSTEAD else ""
         if found == ")" and not any(opening.text == "(" for opening in self.open):
             return FormulaError("this ) closes nothing", self.text, token.column)

@@ -1,8 +1,8 @@
 """Periodic rows stepped by a rule, for NumPy arrays and torch tensors alike.
 
-Rows are `[..., W]` of 0 and 1 in any integer or boolean dtype; the two ends of a row are neighbours. A row narrower
-than the neighbourhood wraps more than once, which is still the periodic automaton. torch is never imported here: a
-tensor brings its own methods.
+Rows are `[..., W]` of 0 and 1 in any integer or boolean dtype; the two ends of a row are neighbours. A row
+narrower than the neighbourhood wraps more than once, which is still the periodic automaton. torch is never
+imported here: a tensor brings its own methods.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Rows = TypeVar("Rows", NDArray[Any], "torch.Tensor")
 def patterns_of(rows: Rows, radius: int) -> Rows:
     """Return the pattern index of every cell's neighbourhood, `[..., W]`.
 
-    The leftmost cell is the most significant bit. NumPy answers in uint8; torch in int64, its own index dtype.
+    The leftmost cell is the most significant bit. NumPy answers in uint8, torch in int64 (its index dtype).
 
     >>> patterns_of(np.array([0, 1, 1, 0, 0]), radius=1).tolist()
     [1, 3, 6, 4, 0]
@@ -101,7 +101,7 @@ def _check_values(shape: tuple[int, ...], extremes: Any) -> None:
 def _numpy_patterns(rows: NDArray[np.uint8], radius: int) -> NDArray[np.uint8]:
     width = rows.shape[-1]
     around = np.take(rows, np.arange(-radius, width + radius) % width, axis=-1)
-    patterns = around[..., :width].copy()
+    patterns: NDArray[np.uint8] = around[..., :width].copy()
     for shift in range(1, 2 * radius + 1):
         patterns <<= 1
         patterns |= around[..., shift : shift + width]

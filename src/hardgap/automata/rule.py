@@ -1,7 +1,8 @@
 """Rules of one-dimensional binary cellular automata: tables, numbers, names, symmetries, normal form.
 
-One convention holds everywhere. A neighbourhood's cells are read left to right, most significant first, and that
-number is its *pattern*: pattern 3 is `011`. Bit `p` of a rule's number is the output for pattern `p` (Wolfram's).
+One convention holds everywhere. A neighbourhood's cells are read left to right, most significant first, and
+that number is its *pattern*: pattern 3 is `011`. Bit `p` of a rule's number is the output for pattern `p`, as
+in Wolfram's numbering.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ NAMED: dict[str, str] = {
 }
 
 _NUMBERED = re.compile(r"(?:r(?P<radius>[0-9]+):)?(?P<number>-?(?:0x[0-9a-f]+|[0-9]+))", re.IGNORECASE)
+# An operator, a bracket or the name of a cell shows that a formula is meant, whatever else is wrong with it.
+_FORMULA = re.compile(r"[&|^~()]|\b(?:[LR][0-9]*|C)\b", re.IGNORECASE)
 _WAYS = "a name (150, 30, 106, D, G), a number from 0 to 255, r2:0x… or a formula such as 'L1 ^ (C | R1)'"
 
 
@@ -48,15 +51,13 @@ class Rule:
         object.__setattr__(self, "radius", operator.index(self.radius))
         object.__setattr__(self, "number", operator.index(self.number))
         if not 1 <= self.radius <= MAX_RADIUS:
-            raise BadInput(
-                f"radius {self.radius} is not supported: a rule looks 1 to {MAX_RADIUS} cells each way"
-            )
+            raise BadInput(f"radius {self.radius} is not supported: give 1 to {MAX_RADIUS}")
         if not 0 <= self.number < 1 << self.patterns:
             raise BadInput(_out_of_range(self.radius, str(self.number)))
 
     @classmethod
     def from_table(cls, table: ArrayLike) -> Rule:
-        """Return the rule whose output for pattern `p` is `table[p]`; the length (8, 32 or 128) gives the radius."""
+        """Return the rule whose output for pattern `p` is `table[p]`; 8, 32 or 128 entries."""
         bits = np.asarray(table)
         radius = {8: 1, 32: 2, 128: 3}.get(bits.size)
         if radius is None or bits.ndim != 1:
@@ -102,9 +103,8 @@ class Rule:
     def pattern_text(self, pattern: int) -> str:
         """Write a pattern as its cells, left to right."""
         if not 0 <= pattern < self.patterns:
-            raise BadInput(
-                f"pattern {pattern} is out of range: rule {self.name} has patterns 0 to {self.patterns - 1}"
-            )
+            last = self.patterns - 1
+            raise BadInput(f"pattern {pattern} is out of range: rule {self.name} has patterns 0 to {last}")
         return f"{pattern:0{2 * self.radius + 1}b}"
 
     def reflected(self) -> Rule:
@@ -142,11 +142,9 @@ class Rule:
         (('L1',), ('C',), ('R1',), ('C', 'R1'))
         """
         present = np.flatnonzero(_moebius(self.table)).tolist()
-        texts = (self.pattern_text(mask) for mask in present)
-        monomials = (
-            tuple(c for c, bit in zip(self.cells, text, strict=True) if bit == "1") for text in texts
-        )
-        return tuple(sorted(monomials, key=lambda m: (len(m), [self.cells.index(c) for c in m])))
+        chosen = [[i for i, bit in enumerate(self.pattern_text(mask)) if bit == "1"] for mask in present]
+        chosen.sort(key=lambda indices: (len(indices), indices))
+        return tuple(tuple(self.cells[i] for i in indices) for indices in chosen)
 
     def anf_text(self) -> str:
         """Write the normal form as a formula.
@@ -174,17 +172,17 @@ def parse_rule(text: str) -> Rule:
     if name is not None:
         return Rule(*parse_formula(NAMED[name]))
     if match := _NUMBERED.fullmatch(text):
-        return _numbered(int(match["radius"][:9] if match["radius"] else "1"), match["number"])
-    if _looks_like_formula(text):
+        return _numbered(int((match["radius"] or "1")[:9]), match["number"])
+    if _FORMULA.search(text):
         return Rule(*parse_formula(text))
     raise BadInput(f"unknown rule {text!r}{_suggestion(text)}: give {_WAYS}")
 
 
 def _numbered(radius: int, digits: str) -> Rule:
     # The length is judged before the value: Python refuses to read thousands of decimal digits.
-    if radius <= MAX_RADIUS and (len(digits) > 64 or digits.startswith("-")):
+    if 1 <= radius <= MAX_RADIUS and len(digits) > 64:
         raise BadInput(_out_of_range(radius, digits))
-    return Rule(radius, int(digits[:64], 0 if digits[:2].lower() == "0x" else 10))
+    return Rule(radius, int(digits[:64], 16 if "x" in digits.lower() else 10))
 
 
 def _out_of_range(radius: int, digits: str) -> str:
@@ -192,11 +190,6 @@ def _out_of_range(radius: int, digits: str) -> str:
     last = "255" if radius == 1 else f"0x{(1 << (1 << (2 * radius + 1))) - 1:x}"
     wider = " (a wider rule is written r2:NUMBER or r3:NUMBER)" if radius == 1 else ""
     return f"rule number {shown} is out of range: radius {radius} has rules 0 to {last}{wider}"
-
-
-def _looks_like_formula(text: str) -> bool:
-    """Anything with an operator or a bracket, or that is a single cell's name, is meant as a formula."""
-    return bool(re.search(r"[&|^~()]", text)) or text.upper() in ("L", "R", *cell_names(MAX_RADIUS))
 
 
 def _suggestion(text: str) -> str:
@@ -221,7 +214,7 @@ def _table(radius: int, number: int) -> NDArray[np.uint8]:
 
 
 def _moebius(table: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return the coefficient of every monomial, indexed by the pattern in which exactly its variables are 1."""
+    """Return every monomial's coefficient, indexed by the pattern in which exactly its variables are 1."""
     result = table.copy()
     half = 1
     while half < result.size:
