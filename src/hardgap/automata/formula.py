@@ -20,7 +20,7 @@ MAX_NESTING = 100  # brackets and negations inside one another: far from Python'
 
 _TOKEN = re.compile(r"\s*(?:(?P<name>[^\W\d]\w*)|(?P<number>\d+)|(?P<symbol>\S))")
 _PRECEDENCE = {"|": 1, "^": 2, "&": 3}
-_INSTEAD = {"!": "~", "-": "~", "+": "^", "*": "&", "¬": "~", "∧": "&", "·": "&", "∨": "|", "⊕": "^"}
+_INSTEAD = {"!": "~", "¬": "~", "+": "^", "⊕": "^", "*": "&", "·": "&", "∧": "&", "∨": "|"}
 _WORDS = {"AND": "&", "OR": "|", "XOR": "^", "NOT": "~"}
 _SHOWN = 90  # how much of a long formula an error shows around its column
 _OPERAND = "a variable, 0, 1, ~ or ("
@@ -99,7 +99,7 @@ def _reach(token: _Token, text: str) -> int:
         raise FormulaError(f"write {_WORDS[name]} instead of {name.lower()}", text, token.column)
     if name not in cell_names(MAX_RADIUS):
         known = " ".join(cell_names(MAX_RADIUS))
-        raise FormulaError(f"unknown variable {token.text!r} (the cells are {known})", text, token.column)
+        raise FormulaError(f"unknown variable {token.text[:20]!r} (the cells are {known})", text, token.column)
     return int(name[1:])
 
 
@@ -167,8 +167,7 @@ class _Parser:
         self.position += 1
 
     def unexpected(self, token: _Token, expected: str) -> FormulaError:
-        found = token.text
-        hint = f" (write {_INSTEAD[found]} instead)" if found in _INSTEAD else ""
-        if found == ")" and not any(opening.text == "(" for opening in self.open):
+        if token.text == ")" and not any(opening.text == "(" for opening in self.open):
             return FormulaError("this ) closes nothing", self.text, token.column)
-        return FormulaError(f"expected {expected} but found {found!r}{hint}", self.text, token.column)
+        hint = f" (write {_INSTEAD[token.text]} instead)" if token.text in _INSTEAD else ""
+        return FormulaError(f"expected {expected} but found {token.text!r}{hint}", self.text, token.column)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hardgap.automata.formula import MAX_RADIUS, cell_names, parse_formula
+from hardgap.automata.gates import circuit_of
 from hardgap.errors import BadInput
 
 # The rules of the paper (§3.1), by the name that tables and commands use.
@@ -155,8 +156,14 @@ class Rule:
         return " ^ ".join(" & ".join(monomial) or "1" for monomial in self.anf()) or "0"
 
     def formula_text(self) -> str:
-        """Write a formula for this rule: the one it is known by, or else its normal form."""
-        return NAMED.get(self.name) or self.anf_text()
+        """Write a short formula for this rule: the one it is known by, or else one found by decomposition.
+
+        The formula may not mention the outermost cells; `parse_formula(text, radius)` keeps the radius.
+
+        >>> Rule(1, 54).formula_text()
+        'C ^ (L1 | R1)'
+        """
+        return NAMED.get(self.name) or circuit_of(self.radius, self.number).formula_text()
 
 
 def parse_rule(text: str) -> Rule:
@@ -173,9 +180,12 @@ def parse_rule(text: str) -> Rule:
         return Rule(*parse_formula(NAMED[name]))
     if match := _NUMBERED.fullmatch(text):
         return _numbered(int((match["radius"] or "1")[:9]), match["number"])
+    if match := re.match(r"r[0-9]+:", text, re.IGNORECASE):
+        raise BadInput(f"unknown rule {text[:40]!r}: after {match[0]} comes a decimal or 0x… number")
     if _FORMULA.search(text):
         return Rule(*parse_formula(text))
-    raise BadInput(f"unknown rule {text!r}{_suggestion(text)}: give {_WAYS}")
+    shown = text if len(text) <= 40 else f"{text[:40]}…"
+    raise BadInput(f"unknown rule {shown!r}{_suggestion(text)}: give {_WAYS}")
 
 
 def _numbered(radius: int, digits: str) -> Rule:
@@ -195,7 +205,7 @@ def _out_of_range(radius: int, digits: str) -> str:
 def _suggestion(text: str) -> str:
     bare = re.sub(r"^\s*(?:rule|eca|ca)[\s_#-]*", "", text, flags=re.IGNORECASE)
     if bare != text and (bare.upper() in NAMED or re.fullmatch(r"[0-9]{1,3}", bare)):
-        return f" (did you mean {bare!r}?)"
+        return f" (did you mean {bare.upper()!r}?)"
     close = get_close_matches(text.upper(), NAMED, n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
