@@ -1,0 +1,69 @@
+"""The commands and what happens when one goes wrong: one clear sentence on stderr, exit code 2."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+
+from cyclopts import App, CycloptsError
+
+import hardgap
+from hardgap.cli.output import complain
+from hardgap.errors import BadInput
+
+EPILOGUE = """\
+Start with `hardgap demo`, then `hardgap reproduce --scale desk`. Every command that prints a table takes `--json`; \
+progress goes to stderr."""
+
+app = App(
+    name="hardgap",
+    help="Has a neural network learned a rule it was never shown?",
+    help_epilogue=EPILOGUE,
+    version=hardgap.__version__,
+    help_format="markdown",
+    suppress_keyboard_interrupt=False,
+)
+
+# A command is named by where it lives, so that `--help` imports none of them.
+COMMANDS = {
+    "demo": "The whole story in under three minutes, ending in a page to open.",
+    "train": "Hide patterns of a rule, train on the rest, watch the gap close (or not).",
+    "sweep": "Train every combination that a TOML file asks for.",
+    "reproduce": "Run what is missing of the paper's claims; print measured beside published.",
+    "rule": "A rule's table, formula, class and a picture of its rollout.",
+    "identify": "Does what is visible determine what is hidden?",
+    "prove": "Check every theorem of the paper exactly.",
+    "construct": "Encoder weights that compute a rule exactly, verified and saved.",
+    "bench": "Speed, as ratios against what you would otherwise use.",
+}
+for command, summary in COMMANDS.items():
+    app.command(f"hardgap.cli.{command}:{command}", name=command, help=summary)
+app.command("hardgap.cli.runs:runs_app", name="runs", help="List, show, export, import and remove measured runs.")
+app.register_install_completion_command()
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; always ends by raising SystemExit."""
+    try:
+        result = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+    except CycloptsError as error:
+        complain(_one_sentence(error))
+        sys.exit(2)
+    except BadInput as error:
+        complain(str(error))
+        sys.exit(2)
+    except sqlite3.OperationalError as error:
+        complain(f"the store cannot be used right now: {error}")
+        sys.exit(2)
+    except BrokenPipeError:  # The reader of our output has seen enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except KeyboardInterrupt:
+        complain("stopped; what was finished is kept, and the same command goes on from there")
+        sys.exit(130)
+    sys.exit(result if isinstance(result, int) else 0)
+
+
+def _one_sentence(error: CycloptsError) -> str:
+    return " ".join(str(error).split())

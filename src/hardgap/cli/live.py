@@ -1,0 +1,77 @@
+"""One run, watched: visible and holdout accuracy as they change."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from hardgap.cli.output import err
+from hardgap.runs.config import Run
+from hardgap.runs.execute import Watcher
+from hardgap.training.task import Point
+
+PLAIN_SECONDS = 2.0
+
+
+@contextmanager
+def watch(run: Run, label: str = "") -> Iterator[Watcher]:
+    """A watcher that shows progress on stderr and stops cleanly on Ctrl-C or SIGTERM."""
+    stopping = False
+
+    def stop(*_: object) -> None:
+        nonlocal stopping
+        stopping = True
+
+    before = {name: signal.signal(name, stop) for name in (signal.SIGINT, signal.SIGTERM)}
+    shown = _live(run, label) if sys.stderr.isatty() else _plain(run, label)
+    try:
+        with shown as watcher:
+            watcher.should_stop = lambda: stopping
+            yield watcher
+    finally:
+        for name, handler in before.items():
+            signal.signal(name, handler)
+
+
+@contextmanager
+def _live(run: Run, label: str) -> Iterator[Watcher]:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("step {task.completed}/{task.total}"),
+    )
+    with Progress(*columns, TimeRemainingColumn(), console=err()) as progress:
+        task = progress.add_task(label or "starting", total=run.budget.steps)
+
+        def point(now: Point) -> None:
+            progress.update(task, description=f"{label}{_words(now)}", completed=now.step)
+
+        yield Watcher(on_point=point, on_step=lambda step: progress.update(task, completed=step))
+
+
+@contextmanager
+def _plain(run: Run, label: str) -> Iterator[Watcher]:
+    began, first, last = time.monotonic(), 0, -PLAIN_SECONDS
+
+    def point(now: Point) -> None:
+        nonlocal last, first
+        elapsed = time.monotonic() - began
+        if last < 0:
+            first = now.step
+        if elapsed - last < PLAIN_SECONDS and now.step < run.budget.steps:
+            return
+        last = elapsed
+        left = (run.budget.steps - now.step) * elapsed / max(1, now.step - first)
+        eta = f", at most {left:.0f} s left" if now.step > first else ""
+        print(f"{label}step {now.step}/{run.budget.steps}: {_words(now)}{eta}", file=sys.stderr, flush=True)
+
+    yield Watcher(on_point=point)
+
+
+def _words(now: Point) -> str:
+    return f"visible {100 * now.score.visible:5.1f} %  holdout {100 * now.score.holdout:5.1f} %"

@@ -1,0 +1,71 @@
+"""`hardgap rule RULE`"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+from rich.text import Text
+
+from hardgap.cli.output import Json, out, show_json, show_table
+from hardgap.errors import BadInput
+
+
+def rule(
+    rule: str,
+    /,
+    *,
+    width: Annotated[int, Parameter(help="Cells in the picture.")] = 63,
+    steps: Annotated[int, Parameter(help="Timesteps in the picture.")] = 30,
+    random: Annotated[bool, Parameter(negative="", help="Start from a random row instead of one cell.")] = False,
+    seed: int = 0,
+    json: Json = False,
+) -> None:
+    """A rule's truth table, algebraic normal form, equivalence class, and a picture of its rollout.
+
+    Examples:
+
+        hardgap rule 110
+        hardgap rule D --random
+        hardgap rule "(L1 ^ (C | R1)) | (L2 & R2)" --json
+    """
+    import numpy as np
+
+    from hardgap.automata.rollout import rollout
+    from hardgap.automata.rule import parse_rule
+
+    parsed = parse_rule(rule)
+    if not 1 <= width <= 10_000 or not 0 <= steps <= 10_000:
+        raise BadInput("--width must be 1 to 10000 and --steps 0 to 10000")
+    facts = {
+        "rule": parsed.name,
+        "radius": parsed.radius,
+        "number": str(parsed.number),
+        "table": parsed.table.tolist(),
+        "anf": parsed.anf_text(),
+        "class": [other.name for other in parsed.equivalence_class()],
+    }
+    if json:
+        show_json(facts)
+        return
+    show_table(f"Rule {parsed.name}", ["", "value"], [[k, v] for k, v in facts.items() if k not in ("rule", "table")])
+    neighbourhoods = [[p, parsed.pattern_text(p), parsed.table[p]] for p in range(parsed.patterns)]
+    if parsed.radius <= 2:
+        show_table("Truth table", ["pattern", "neighbourhood", "output"], neighbourhoods, right=["pattern", "output"])
+    row = np.zeros(width, dtype=np.uint8)
+    row[width // 2] = 1
+    if random:
+        row = np.random.default_rng(seed).integers(0, 2, width, dtype=np.uint8)
+    draw(rollout(parsed, row, steps))
+
+
+def draw(states: object) -> None:
+    """Print a space-time picture, two timesteps to a line of half blocks."""
+    import numpy as np
+
+    grid = np.asarray(states)
+    if len(grid) % 2:
+        grid = np.concatenate([grid, np.zeros_like(grid[:1])])
+    blocks = np.array([[" ", "▄"], ["▀", "█"]])
+    for top, bottom in zip(grid[::2], grid[1::2], strict=True):
+        out().print(Text("".join(blocks[top, bottom])), soft_wrap=True)

@@ -1,0 +1,48 @@
+"""What `sweep` and `reproduce` share: run, report, explain how it ended."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Sequence
+
+from hardgap.cli.output import complain
+from hardgap.cli.progress import SweepReporter
+from hardgap.errors import BadInput
+from hardgap.runs.config import Run
+from hardgap.runs.local import run_sweep
+from hardgap.runs.store import Store
+
+INTERRUPTED = 130
+
+
+def parse_duration(text: str) -> float:
+    """Seconds in `90s`, `90m`, `1.5h` or `1h30m`.
+
+    >>> parse_duration("90m"), parse_duration("1h30m")
+    (5400.0, 5400.0)
+    """
+    if not re.fullmatch(r"(\d+(\.\d+)?[smh])+", text):
+        raise BadInput(f"--budget {text}: write a time such as 90s, 90m or 1h30m")
+    units = {"s": 1.0, "m": 60.0, "h": 3600.0}
+    return sum(float(number) * units[unit] for number, _, unit in re.findall(r"(\d+(\.\d+)?)([smh])", text))
+
+
+def run_and_report(
+    store: Store, runs: Sequence[Run], *, workers: int | None = None, seconds: float | None = None
+) -> int:
+    """Train what is missing, with progress; the exit code: 0, 1 if a run failed, 130 if interrupted."""
+    if workers is not None and workers < 1:
+        raise BadInput(f"--workers {workers}: at least one worker is needed")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # SIGTERM ends as cleanly as Ctrl-C
+    with SweepReporter() as reporter:
+        ended = run_sweep(store, runs, workers=workers, seconds=seconds, on_progress=reporter)
+    rows = store.rows([run.id for run in runs])
+    left = sum(row.status in ("queued", "running") for row in rows)
+    if ended != "finished":
+        why = "the time budget is spent" if ended == "budget" else "stopped"
+        complain(f"{why}; {left} of {len(rows)} runs are left, and the same command goes on with them")
+    failed = [row for row in rows if row.status == "failed"]
+    for row in failed:
+        complain(f"run {row.id} failed: {row.error}")
+    return INTERRUPTED if ended == "interrupted" else 1 if failed else 0

@@ -1,0 +1,51 @@
+"""`hardgap sweep FILE.toml`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from hardgap.cli.output import STORE, Json, StoreFolder
+
+
+def sweep(
+    file: Path,
+    /,
+    *,
+    workers: Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")] = None,
+    budget: Annotated[str | None, Parameter(help="Stop after this long, e.g. 90m; the next call goes on.")] = None,
+    store: StoreFolder = STORE,
+    json: Json = False,
+) -> int:
+    """Train every combination that a TOML file asks for.
+
+    The file has a table `[base]` with the values that all runs share and a table `[grid]` with lists. A
+    dotted name reaches inside:
+
+        [base]
+        rule = "150"
+        hide = [3]
+        width = 13
+        budget = { steps = 1000 }
+
+        [grid]
+        "unrolling.feedback" = ["soft", "hard"]
+        seed = [0, 1, 2]
+
+    Runs that the store already holds are not trained again. Killed or stopped, the same command goes on.
+
+    Example: `hardgap sweep examples/regimes.toml --budget 30m`
+    """
+    from hardgap.cli.running import parse_duration, run_and_report
+    from hardgap.cli.runs import show_rows
+    from hardgap.runs.store import Store
+    from hardgap.runs.sweep import read_sweep
+
+    runs = read_sweep(file)
+    opened = Store(store)
+    seconds = parse_duration(budget) if budget else None
+    code = run_and_report(opened, runs, workers=workers, seconds=seconds)
+    show_rows(opened, opened.rows([run.id for run in runs]), json=json)
+    return code

@@ -1,0 +1,189 @@
+"""`hardgap train RULE --hide …`"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from hardgap.cli.output import STORE, Json, StoreFolder, err, percent, show_json, show_table
+from hardgap.errors import BadInput
+
+if TYPE_CHECKING:
+    from hardgap.runs.config import AutomatonRun
+    from hardgap.runs.store import Store
+
+
+def train(
+    rule: str,
+    /,
+    *,
+    hide: Annotated[str | None, Parameter(help="Patterns to hide, e.g. 3 or 1,4,12.")] = None,
+    hide_random: Annotated[int | None, Parameter(help="Hide this many patterns, drawn at random.")] = None,
+    hide_seed: Annotated[int, Parameter(help="Seed of that draw.")] = 0,
+    unroll: Annotated[Literal["soft", "hard", "none"], Parameter(help="What is fed back.")] = "soft",
+    unroll_steps: Annotated[int | None, Parameter(help="Unrolled timesteps; 4 if not given.")] = None,
+    step_weights: Annotated[str | None, Parameter(help="Loss weight of each step, e.g. 1,1,2,2.")] = None,
+    temperature: Annotated[
+        str, Parameter(help="T in sigmoid(logit/T): a number, or FROM:TO:STEPS such as 4:1:2000.")
+    ] = "1",
+    masking: Annotated[Literal["every", "first"], Parameter(help="`first` is the leaky control.")] = "every",
+    scale: Annotated[Literal["smoke", "desk", "paper"], Parameter(help="Where defaults come from.")] = "desk",
+    width: Annotated[int | None, Parameter(help="Cells in a row.")] = None,
+    steps: Annotated[int | None, Parameter(help="Most training steps.")] = None,
+    batch: int | None = None,
+    learning_rate: float | None = None,
+    clip: Annotated[float | None, Parameter(help="Largest gradient norm; 0 switches clipping off.")] = None,
+    schedule: Annotated[Literal["constant", "linear", "cosine"] | None, Parameter(help="Of the learning rate.")] = None,
+    until_solved: Annotated[
+        int | None, Parameter(help="Stop after this many solved evaluations in a row; 0 never stops early.")
+    ] = None,
+    model: Annotated[str, Parameter(help="encoder, conv, or your own package.module:factory.")] = "encoder",
+    seed: int = 0,
+    device: Annotated[Literal["auto", "cpu", "cuda", "mps"], Parameter(help="Where to compute.")] = "cpu",
+    store: StoreFolder = STORE,
+    json: Json = False,
+) -> int:
+    """Hide patterns of a rule, train on the rest, and see whether the gap closes.
+
+    RULE is a number (150), a name (D), a wider rule (r2:0x…) or a formula. Stopped with Ctrl-C, the same
+    command goes on; finished, it answers at once.
+
+    Examples:
+
+        hardgap train 150 --hide 2
+        hardgap train D --hide-random 8 --unroll hard --seed 3
+        hardgap train "L1 ^ (C & R1)" --hide 5 --temperature 4:1:2000
+        hardgap train 30 --hide 3 --model mypackage.nets:make
+    """
+    from hardgap.runs.store import Store
+
+    hidden = _hidden(rule, hide, hide_random, hide_seed)
+    changes = {
+        "masking": masking, "seed": seed, "device": device, "width": width, "model": _model(model, rule),
+        "unrolling": _unrolling(unroll, unroll_steps, temperature, step_weights),
+    }  # fmt: skip
+    optimiser = {"batch": batch, "learning_rate": learning_rate, "schedule": schedule, "clip": clip}
+    budget = {"steps": steps, "stop_after_solved": until_solved}
+    run = _configure(scale, rule, hidden, changes, optimiser, budget)
+    return _train(Store(store), run, json=json)
+
+
+def _hidden(rule: str, hide: str | None, count: int | None, seed: int) -> tuple[int, ...]:
+    from hardgap.automata.gap import check_hidden, draw_hidden
+    from hardgap.automata.rule import parse_rule
+
+    parsed = parse_rule(rule)
+    if (hide is None) == (count is None):
+        raise BadInput("say what to hide: either --hide 3 (or 1,4,12), or --hide-random 8")
+    if hide is None:
+        assert count is not None
+        return draw_hidden(parsed, count, seed=seed)
+    try:
+        patterns = [int(part) for part in hide.split(",")]
+    except ValueError:
+        raise BadInput(f"--hide {hide}: write pattern numbers with commas between, such as 1,4,12") from None
+    return check_hidden(parsed, patterns)
+
+
+def _unrolling(feedback: str, steps: int | None, temperature: str, weights: str | None) -> dict[str, Any]:
+    chosen: dict[str, Any] = {"feedback": feedback, "steps": steps or (1 if feedback == "none" else 4)}
+    try:
+        parts = [float(part) for part in temperature.split(":")]
+        if weights:
+            chosen["weights"] = [float(part) for part in weights.split(",")]
+    except ValueError:
+        raise BadInput(f"--temperature {temperature} or --step-weights {weights}: numbers were expected") from None
+    if len(parts) == 1:
+        chosen["temperature"] = {"start": parts[0], "end": parts[0]}
+    elif len(parts) == 3 and parts[2].is_integer():
+        chosen["temperature"] = {"start": parts[0], "end": parts[1], "over": int(parts[2])}
+    else:
+        raise BadInput(f"--temperature {temperature}: write a number, or FROM:TO:STEPS such as 4:1:2000")
+    return chosen
+
+
+def _model(model: str, rule: str) -> dict[str, Any]:
+    from hardgap.automata.rule import parse_rule
+
+    if model == "encoder":
+        return {"kind": "encoder"}
+    if model == "conv":
+        return {"kind": "conv", "radius": parse_rule(rule).radius}
+    if ":" not in model:
+        raise BadInput(f"--model {model}: choose encoder, conv, or your own package.module:factory")
+    return {"kind": "plugin", "factory": model}
+
+
+def _configure(
+    scale: Literal["smoke", "desk", "paper"],
+    rule: str,
+    hidden: tuple[int, ...],
+    changes: dict[str, Any],
+    optimiser: dict[str, Any],
+    budget: dict[str, Any],
+) -> AutomatonRun:
+    from hardgap.studies.scales import base
+
+    start = base(scale, rule, hidden)
+    given = {name: value for name, value in changes.items() if value is not None}
+    given["optimiser"] = start.optimiser.model_dump() | {k: v for k, v in optimiser.items() if v is not None}
+    given["budget"] = start.budget.model_dump() | {k: v for k, v in budget.items() if v is not None}
+    for part, name in (("optimiser", "clip"), ("budget", "stop_after_solved")):
+        if given[part][name] == 0:  # 0 says: without
+            given[part][name] = None
+    return start.but(**given)
+
+
+def _train(store: Store, run: AutomatonRun, *, json: bool) -> int:
+    from hardgap.cli.live import watch
+    from hardgap.runs.execute import Execution, single_thread
+    from hardgap.runs.owner import me
+
+    single_thread()
+    store.add([run])
+    err().print(f"{run.describe()}  (run {run.id})")
+    if store.progress([run.id])[run.id][0] != "done":
+        owner = me()
+        if store.claim([run.id], owner) is None:
+            raise BadInput(f"run {run.id} is being trained by another process; `hardgap runs list` shows it")
+        with watch(run) as watcher:
+            try:
+                stopped = Execution(store, run, owner, watcher)()
+            except BaseException:
+                store.release(run.id, owner)
+                raise
+        if stopped in (None, "interrupted"):
+            raise KeyboardInterrupt
+    _report(store, run, json=json)
+    return 0
+
+
+def _report(store: Store, run: AutomatonRun, *, json: bool) -> None:
+    from hardgap.cli.runs import as_dict
+
+    row = store.get(run.id)
+    result, last = as_dict(store, row), store.curve(run.id)[-1]
+    if json:
+        show_json(result | {"patterns": last["detail"]["patterns"], "config": run.model_dump(mode="json")})
+        return
+    gap = run.gap
+    accuracy = last["detail"]["patterns"]
+    show_table(
+        f"{run.describe()}: visible {percent(result['visible'])} %, holdout {percent(result['holdout'])} %",
+        ["pattern", "neighbourhood", "true output", "in training", "accuracy %"],
+        [
+            [
+                p,
+                gap.rule.pattern_text(p),
+                gap.rule.table[p],
+                "hidden" if p in gap.hidden else "",
+                percent(accuracy[p]),
+            ]
+            for p in range(gap.rule.patterns)
+        ],
+        right=["pattern", "true output", "accuracy %"],
+    )
+    err().print(
+        f"`hardgap runs show {run.id}` prints the curve; weights are in {store.folder / 'checkpoints' / run.id}"
+    )

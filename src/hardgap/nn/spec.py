@@ -1,0 +1,52 @@
+"""Which network a run asks for, without importing one."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Positive = Annotated[int, Field(gt=0)]
+
+
+class Spec(BaseModel):
+    """Frozen, strict about names, and refuses NaN: what all parts of a config have in common."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, protected_namespaces=())
+
+
+class EncoderSpec(Spec):
+    """The paper's encoder (§3.4): 64 dimensions, 4 heads, 2 layers, 128 hidden units."""
+
+    kind: Literal["encoder"] = "encoder"
+    dim: Positive = 64
+    heads: Positive = 4
+    layers: Positive = 2
+    ffn: Positive = 128
+    position_std: float = Field(1.0, ge=0)
+
+    @model_validator(mode="after")
+    def _heads_divide_dim(self) -> EncoderSpec:
+        if self.dim % self.heads:
+            raise ValueError(f"dim {self.dim} is not divisible by heads {self.heads}")
+        return self
+
+
+class ConvSpec(Spec):
+    """The ceiling (§4.5): a convolution that is local by construction."""
+
+    kind: Literal["conv"] = "conv"
+    channels: Positive = 64
+    layers: Positive = 2
+    radius: Positive = Field(1, description="cells that the first layer sees on each side; at least the rule's")
+
+
+class PluginSpec(Spec):
+    """A user's own network: `package.module:factory`, called with the row width and `args`."""
+
+    kind: Literal["plugin"] = "plugin"
+    factory: str = Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")
+    args: dict[str, bool | int | float | str] = {}
+
+
+ModelSpec = Annotated[EncoderSpec | ConvSpec | PluginSpec, Field(discriminator="kind")]

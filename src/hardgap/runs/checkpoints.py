@@ -1,0 +1,73 @@
+"""The checkpoints of a run: one state to go on from, and snapshots to look back at.
+
+checkpoints/<run>/state-00000800.safetensors    everything needed to go on; older ones are removed
+checkpoints/<run>/step-00000800.safetensors     weights only, kept
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from hardgap.training.checkpoint import CorruptFile, load_tensors, save_tensors, sidecar
+
+SNAPSHOTS = 10
+"""A run keeps about this many evenly spaced snapshots, and two more around the transition."""
+
+
+class Checkpoints:
+    """The checkpoint folder of one run."""
+
+    def __init__(self, store_folder: Path, run_id: str) -> None:
+        self.run_id = run_id
+        self.folder = store_folder / "checkpoints" / run_id
+
+    def save_state(self, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
+        older = self._files("state")
+        save_tensors(self._path("state", meta["step"]), tensors, meta | {"run": self.run_id})
+        for path in older:
+            if path != self._path("state", meta["step"]):
+                _remove(path)
+
+    def save_snapshot(self, weights: dict[str, Tensor], step: int, config: dict[str, Any]) -> None:
+        path = self._path("step", step)
+        if not sidecar(path).exists():
+            save_tensors(path, weights, {"run": self.run_id, "step": step, "config": config})
+
+    def latest(self) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
+        """The newest state, or None. An interrupted write is passed over; a damaged file is refused."""
+        for path in reversed(self._files("state")):
+            if sidecar(path).exists():
+                return load_tensors(path)
+        return None
+
+    def set_aside(self) -> None:
+        """Rename damaged states, so that the run can start again and the evidence stays."""
+        for path in self._files("state"):
+            try:
+                load_tensors(path)
+            except CorruptFile:
+                path.rename(path.with_name(path.name + ".damaged"))
+                sidecar(path).unlink(missing_ok=True)
+
+    def snapshots(self) -> dict[int, Path]:
+        """The kept weights by step, in order."""
+        return {int(path.stem.partition("-")[2]): path for path in self._files("step") if sidecar(path).exists()}
+
+    def remove(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _path(self, kind: str, step: int) -> Path:
+        return self.folder / f"{kind}-{step:08d}.safetensors"
+
+    def _files(self, kind: str) -> list[Path]:
+        return sorted(self.folder.glob(f"{kind}-*.safetensors"))
+
+
+def _remove(path: Path) -> None:
+    # The sidecar goes last: without its file it means nothing, but a file without it is passed over.
+    path.unlink(missing_ok=True)
+    sidecar(path).unlink(missing_ok=True)

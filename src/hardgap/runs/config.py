@@ -1,0 +1,152 @@
+"""What a run asks for: frozen, validated, and hashed into the run's identity.
+
+The hash covers every field that differs from its default, so a new field with a default keeps all old
+identities. Changing a default is a change of meaning: raise `CONFIG_VERSION`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cached_property
+from typing import Any, Literal, Self, TypeVar
+
+from pydantic import Field, ValidationError, field_validator, model_validator
+
+from hardgap.automata.gap import Gap
+from hardgap.automata.rule import parse_rule
+from hardgap.errors import BadInput
+from hardgap.nn.spec import ConvSpec, EncoderSpec, ModelSpec, PluginSpec, Positive, Spec
+from hardgap.training.spec import Budget, Optimiser, Unrolling
+
+T = TypeVar("T", bound=Spec)
+
+CONFIG_VERSION = 1
+MOST_CELLS = 2**31
+"""Training data larger than this (2 GiB) is refused before it is made."""
+
+
+class Run(Spec):
+    """What every run has, whichever experiment it belongs to."""
+
+    experiment: str
+    optimiser: Optimiser = Optimiser()
+    budget: Budget
+    seed: int = Field(0, ge=0, lt=2**31)
+    device: Literal["auto", "cpu", "cuda", "mps"] = "cpu"
+
+    @cached_property
+    def id(self) -> str:
+        """Twelve hex digits that stand for exactly this config."""
+        return self._digest(self.model_dump(mode="json", exclude_defaults=True))
+
+    @cached_property
+    def family(self) -> str:
+        """Shared by runs that differ only in how long they train.
+
+        Their first steps are bitwise the same, so a longer one can go on where a shorter one ended. A
+        learning-rate schedule looks at the end of training; under one, a run has no family but itself.
+        """
+        if self.optimiser.schedule != "constant":
+            return self.id
+        asked = self.model_dump(mode="json", exclude_defaults=True)
+        del asked["budget"]["steps"]
+        return self._digest(asked)
+
+    def _digest(self, asked: dict[str, Any]) -> str:
+        asked = {"version": CONFIG_VERSION, "experiment": self.experiment, **asked}
+        text = json.dumps(asked, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    def but(self, **changes: Any) -> Self:
+        """The same config with some fields changed, validated again."""
+        data = self.model_dump() | changes
+        return validated(type(self), data)
+
+    def describe(self) -> str:
+        """One line for lists and progress."""
+        raise NotImplementedError
+
+
+class AutomatonRun(Run):
+    """One training run of Experiment 1 (paper §3)."""
+
+    experiment: Literal["automaton"] = "automaton"
+    rule: str
+    hide: tuple[int, ...]
+    masking: Literal["every", "first"] = "every"
+    width: Positive = 101
+    train_rows: Positive = 20_000
+    test_rows: Positive = 2_000
+    unrolling: Unrolling = Unrolling()
+    model: ModelSpec = EncoderSpec()
+
+    @field_validator("rule")
+    @classmethod
+    def _canonical_rule(cls, text: str) -> str:
+        return parse_rule(text).spec
+
+    @model_validator(mode="before")
+    @classmethod
+    def _canonical_hide(cls, data: Any) -> Any:
+        if isinstance(data, dict) and isinstance(data.get("hide"), list | tuple) and isinstance(data.get("rule"), str):
+            return data | {"hide": Gap(parse_rule(data["rule"]), tuple(data["hide"])).hidden}
+        return data
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        radius = parse_rule(self.rule).radius
+        if self.width < 2 * radius + 1:
+            raise ValueError(f"width {self.width}: a radius-{radius} rule needs at least {2 * radius + 1} cells")
+        cells = max(self.train_rows, self.test_rows) * self.width * (self.unrolling.steps + 1)
+        if cells > MOST_CELLS:
+            raise ValueError(f"{cells:,} cells of training data are more than the {MOST_CELLS:,} that are allowed")
+        if isinstance(self.model, ConvSpec) and self.model.radius < radius:
+            raise ValueError(f"a convolution of radius {self.model.radius} cannot see a radius-{radius} neighbourhood")
+        return self
+
+    @property
+    def gap(self) -> Gap:
+        return Gap(parse_rule(self.rule), self.hide, self.masking)
+
+    def describe(self) -> str:
+        regime = (
+            self.unrolling.feedback
+            if self.unrolling.feedback == "none"
+            else (f"{self.unrolling.feedback}×{self.unrolling.steps}")
+        )
+        leaky = ", leaky mask" if self.masking == "first" else ""
+        kind = self.model.factory if isinstance(self.model, PluginSpec) else self.model.kind
+        network = "" if kind == "encoder" else f", {kind}"
+        return f"{self.gap.describe()}, {regime}{leaky}{network}, width {self.width}, seed {self.seed}"
+
+
+EXPERIMENTS: dict[str, type[Run]] = {"automaton": AutomatonRun}
+
+
+def parse_run(data: dict[str, Any]) -> Run:
+    """A config from plain values (a store row, a results file, a sweep file)."""
+    kind = data.get("experiment", "automaton")
+    if kind not in EXPERIMENTS:
+        raise BadInput(f"experiment {kind!r} is not known; there is {', '.join(EXPERIMENTS)}")
+    return validated(EXPERIMENTS[kind], data)
+
+
+def validated(spec: type[T], data: dict[str, Any]) -> T:
+    """`spec` made from `data`, with the first problem told as one sentence."""
+    try:
+        return spec.model_validate(data)
+    except ValidationError as error:
+        raise BadInput(first_problem(error)) from error
+
+
+def first_problem(error: ValidationError) -> str:
+    """The first thing that is wrong: where, what, and the value given."""
+    problem = error.errors(include_url=False)[0]
+    message = problem["msg"].removeprefix("Value error, ")
+    where = ".".join(str(part) for part in problem["loc"])
+    if problem["type"] == "value_error" or not where:
+        return message if not where else f"{where}: {message}" if where not in message else message
+    given = problem.get("input")
+    shown = f", not {given!r}" if not isinstance(given, dict) else ""
+    return f"{where}: {message[0].lower()}{message[1:]}{shown}"

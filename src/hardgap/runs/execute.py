@@ -1,0 +1,169 @@
+"""Train one claimed run to its end, surviving whatever happens in between."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from hardgap.errors import BadInput
+from hardgap.runs.checkpoints import SNAPSHOTS, Checkpoints
+from hardgap.runs.config import AutomatonRun, Run
+from hardgap.runs.store import Store
+from hardgap.runs.versions import versions
+from hardgap.training.automaton import AutomatonTask
+from hardgap.training.checkpoint import CorruptFile, load_tensors, load_weights
+from hardgap.training.device import pick_device
+from hardgap.training.loop import Observer, Stopped, Trainer, under
+from hardgap.training.task import Point, Task
+
+HEARTBEAT_SECONDS = 2.0
+CHECKPOINT_SECONDS = 15.0
+
+
+def build_task(run: Run, *, scramble: int | None = None) -> Task:
+    """The task that a config asks for. `scramble` replaces hidden targets by coins (leak certificate)."""
+    if isinstance(run, AutomatonRun):
+        return AutomatonTask(
+            run.gap,
+            width=run.width,
+            train_rows=run.train_rows,
+            test_rows=run.test_rows,
+            unrolling=run.unrolling,
+            optimiser=run.optimiser,
+            model=run.model,
+            seed=run.seed,
+            device=pick_device(run.device),
+            scramble=scramble,
+        )
+    raise BadInput(f"experiment {run.experiment!r} cannot be trained")
+
+
+def build_trainer(run: Run, *, scramble: int | None = None) -> Trainer:
+    return Trainer(build_task(run, scramble=scramble), run.optimiser, run.budget, run.seed)
+
+
+@dataclass
+class Watcher:
+    """What the outside wants to see of a run in progress."""
+
+    on_point: Callable[[Point], None] = lambda point: None
+    on_step: Callable[[int], None] = lambda step: None
+    should_stop: Callable[[], bool] = lambda: False
+
+
+@dataclass
+class Execution:
+    """One worker's turn at one run, from claim to finish, failure or release."""
+
+    store: Store
+    run: Run
+    owner: str
+    watcher: Watcher = field(default_factory=Watcher)
+    checkpoint_seconds: float = CHECKPOINT_SECONDS
+
+    def __post_init__(self) -> None:
+        self.checkpoints = Checkpoints(self.store.folder, self.run.id)
+        self._lost = False
+        self._last_beat = self._last_save = time.monotonic()
+
+    def __call__(self) -> Stopped | None:
+        """Train; None if the claim was lost to someone else."""
+        self.trainer = build_trainer(self.run)
+        self._resume()
+        observer = Observer(self._on_step, self._on_point, self._on_transition, self._should_stop)
+        stopped = self.trainer.run(observer)
+        if self._lost:
+            return None
+        self._save_state()
+        if stopped == "interrupted":
+            self.store.release(self.run.id, self.owner)
+            return stopped
+        self.checkpoints.save_snapshot(self.trainer.weights(), self.trainer.step, self._config())
+        curve = [point.as_dict() for point in self.trainer.curve]
+        kept = self.store.finish(self.run.id, self.owner, curve, stopped, versions(), 0.0)
+        return stopped if kept else None
+
+    def _resume(self) -> None:
+        """Go on from the run's own state, or from a shorter run that began in exactly the same way."""
+        try:
+            found = self.checkpoints.latest() or self._from_shorter()
+        except CorruptFile as error:
+            print(f"hardgap: {error}; set aside, the run starts again", file=sys.stderr)
+            self.checkpoints.set_aside()
+            found = None
+        if found is not None:
+            self.trainer.restore(*found)
+            self.store.add_points(self.run.id, found[1]["curve"])
+
+    def _from_shorter(self) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
+        for run_id in self.store.shorter(self.run):
+            budget = self.store.get(run_id).config.budget
+            if budget.steps < self.run.budget.steps and budget.steps % budget.evaluate_every == 0:
+                found = Checkpoints(self.store.folder, run_id).latest()
+                if found is not None:
+                    return found
+        return None
+
+    def _on_step(self, step: int) -> None:
+        now = time.monotonic()
+        if now - self._last_beat > HEARTBEAT_SECONDS:
+            self._last_beat = now
+            self._lost = not self.store.heartbeat(self.run.id, self.owner, step)
+        if now - self._last_save > self.checkpoint_seconds and not self._lost:
+            self._save_state()
+        self.watcher.on_step(step)
+
+    def _on_point(self, point: Point) -> None:
+        self.store.add_points(self.run.id, [point.as_dict()])
+        every = max(1, self.run.budget.steps // SNAPSHOTS // self.run.budget.evaluate_every)
+        if point.step % (every * self.run.budget.evaluate_every) == 0:
+            self.checkpoints.save_snapshot(self.trainer.weights(), point.step, self._config())
+        self.watcher.on_point(point)
+
+    def _on_transition(self, weights: dict[str, Tensor], step: int) -> None:
+        self.checkpoints.save_snapshot(weights, step, self._config())
+
+    def _should_stop(self) -> bool:
+        return self._lost or self.watcher.should_stop()
+
+    def _save_state(self) -> None:
+        now = time.monotonic()
+        self.checkpoints.save_state(*self.trainer.state())
+        self.store.checkpointed(self.run.id, self.owner, now - self._last_save)
+        self._last_save = now
+
+    def _config(self) -> dict[str, Any]:
+        return self.run.model_dump(mode="json")
+
+
+def load_model(store: Store, run_id: str, step: int | None = None) -> tuple[nn.Module, Run]:
+    """A trained network of the store, at its end or at one of its snapshots, ready to be looked at."""
+    row = store.get(run_id)
+    checkpoints = Checkpoints(store.folder, row.id)
+    if step is None:
+        found = checkpoints.latest()
+        weights = under("model.", found[0]) if found else None
+    else:
+        kept = checkpoints.snapshots()
+        if step not in kept:
+            raise BadInput(f"run {row.id} has no snapshot at step {step}; it has {', '.join(map(str, kept)) or 'none'}")
+        weights = load_tensors(kept[step])[0]
+    if weights is None:
+        raise BadInput(
+            f"run {row.id} has no weights in {store.folder} (results are exported without them): "
+            f"`hardgap runs retrain {row.id}` makes them again"
+        )
+    model = build_task(row.config).model()
+    load_weights(model, weights, checkpoints.folder)
+    return model.eval(), row.config
+
+
+def single_thread() -> None:
+    """One run, one process, one thread: two threads are slower here, and results would depend on them."""
+    torch.set_num_threads(1)

@@ -1,0 +1,145 @@
+"""Run a sweep on this machine: as many worker processes as cores, one thread each.
+
+Everything that matters is in the store; the driver only starts workers, replaces those that die, and
+watches. Killing it loses nothing: its workers notice, save and leave.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Literal
+
+from hardgap.runs.config import Run
+from hardgap.runs.store import Store
+
+POLL_SECONDS = 0.5
+GRACE_SECONDS = 60.0
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a sweep stands."""
+
+    done: int
+    failed: int
+    running: int
+    total: int
+    steps_done: int
+    steps_left: int  # an upper bound: solved runs may stop early
+    steps_per_second: float
+
+    @property
+    def seconds_left(self) -> float | None:
+        return self.steps_left / self.steps_per_second if self.steps_per_second > 0 else None
+
+
+Ended = Literal["finished", "budget", "interrupted"]
+
+
+def run_sweep(
+    store: Store,
+    runs: Sequence[Run],
+    *,
+    workers: int | None = None,
+    seconds: float | None = None,
+    on_progress: Callable[[Progress], None] = lambda progress: None,
+    checkpoint_seconds: float = 15.0,
+) -> Ended:
+    """Train what is missing of these runs, in this order, for at most `seconds`."""
+    store.add(runs)
+    ids = [run.id for run in runs]
+    pool = Workers(store, ids, workers or os.cpu_count() or 1, checkpoint_seconds)
+    meter = Meter(store, runs)
+    deadline = time.monotonic() + seconds if seconds is not None else None
+    try:
+        while (progress := meter.read()).done + progress.failed < len(set(ids)):
+            on_progress(progress)
+            if deadline is not None and time.monotonic() > deadline:
+                return "budget"
+            pool.keep_alive(progress.total - progress.done - progress.failed)
+            time.sleep(POLL_SECONDS)
+        on_progress(progress)
+        return "finished"
+    except KeyboardInterrupt:
+        return "interrupted"
+    finally:
+        pool.end()
+
+
+class Workers:
+    """The worker processes of one driver."""
+
+    def __init__(self, store: Store, ids: list[str], size: int, checkpoint_seconds: float) -> None:
+        order = {"store": str(store.folder.resolve()), "runs": ids, "checkpoint_seconds": checkpoint_seconds}
+        self._order = (json.dumps(order) + "\n").encode()
+        self._size = size
+        self._processes: list[subprocess.Popen[bytes]] = []
+
+    def keep_alive(self, runs_left: int) -> None:
+        """Start workers until there are as many as wanted, replacing those that died."""
+        self._processes = [process for process in self._processes if process.poll() is None]
+        while len(self._processes) < min(self._size, runs_left):
+            self._processes.append(self._start())
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "hardgap.runs.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            env=os.environ | ONE_THREAD,
+        )
+        assert process.stdin is not None
+        with suppress(BrokenPipeError):  # It may have died already; the next look replaces it.
+            process.stdin.write(self._order)
+            process.stdin.flush()
+        return process
+
+    def end(self) -> None:
+        """Let every worker save its state and leave; end by force only what does not."""
+        for process in self._processes:
+            assert process.stdin is not None
+            with suppress(BrokenPipeError):
+                process.stdin.close()
+        give_up = time.monotonic() + GRACE_SECONDS
+        for process in self._processes:
+            try:
+                process.wait(max(0.1, give_up - time.monotonic()))
+            except (subprocess.TimeoutExpired, KeyboardInterrupt):
+                process.kill()
+                process.wait()
+
+
+class Meter:
+    """Reads a sweep's progress from the store and turns it into a rate."""
+
+    def __init__(self, store: Store, runs: Sequence[Run]) -> None:
+        self._store = store
+        self._budgets = {run.id: run.budget.steps for run in runs}
+        self._start = (time.monotonic(), self._steps())
+
+    def _steps(self) -> int:
+        return sum(step for _, step in self._store.progress(self._budgets).values())
+
+    def read(self) -> Progress:
+        now = self._store.progress(self._budgets)
+        done = sum(step for _, step in now.values())
+        open_runs = {run_id: step for run_id, (status, step) in now.items() if status in ("queued", "running")}
+        elapsed = time.monotonic() - self._start[0]
+        statuses = [status for status, _ in now.values()]
+        return Progress(
+            done=statuses.count("done"),
+            failed=statuses.count("failed"),
+            running=statuses.count("running"),
+            total=len(self._budgets),
+            steps_done=done,
+            steps_left=sum(max(0, self._budgets[run_id] - step) for run_id, step in open_runs.items()),
+            steps_per_second=max(0, done - self._start[1]) / elapsed if elapsed > 1 else 0.0,
+        )

@@ -1,0 +1,28 @@
+"""Make the weights of an imported result again, and see whether its curve comes out the same."""
+
+from __future__ import annotations
+
+from hardgap.errors import BadInput
+from hardgap.runs.checkpoints import Checkpoints
+from hardgap.runs.execute import Execution, Watcher
+from hardgap.runs.owner import me
+from hardgap.runs.store import Row, Store
+
+
+def retrain_run(store: Store, row: Row, watcher: Watcher) -> bool:
+    """Train in a store of its own beside this one, compare the curves, and move the checkpoints over."""
+    beside = Store(store.folder / "retraining")
+    beside.add([row.config])
+    owner = me()
+    if beside.progress([row.id])[row.id][0] != "done":
+        if beside.claim([row.id], owner) is None:
+            raise BadInput(f"run {row.id} is being retrained by another process")
+        if Execution(beside, row.config, owner, watcher)() in (None, "interrupted"):
+            raise BadInput(f"retraining {row.id} was stopped; the same command goes on from there")
+    same = beside.curve(row.id) == store.curve(row.id)
+    made, kept = Checkpoints(beside.folder, row.id), Checkpoints(store.folder, row.id)
+    kept.remove()
+    kept.folder.parent.mkdir(parents=True, exist_ok=True)
+    made.folder.rename(kept.folder)
+    beside.remove(row.id)
+    return same

@@ -1,0 +1,49 @@
+"""A run in a few numbers, from its curve.
+
+The paper's post-LN network can blow up after it has converged, so where a run ended, the best it reached
+and how it stood when first solved are told apart (docs/fidelity.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+SUCCESS = 0.70
+"""A run succeeds if its holdout accuracy reaches this (paper, cross-rule tables)."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Holdout and visible accuracy of one run at the moments that matter."""
+
+    final_holdout: float
+    final_visible: float
+    best_holdout: float
+    steps: int
+    solved_step: int | None  # the first evaluation with both accuracies at least `solved_at`
+    transition_step: int | None  # the first evaluation with holdout at least 50 %
+
+    @property
+    def success(self) -> bool:
+        return self.final_holdout >= SUCCESS
+
+
+def summarise(curve: list[dict[str, Any]], solved_at: float = 0.99) -> Summary:
+    """The summary of a non-empty curve.
+
+    Before anything is learned the holdout accuracy is arbitrary, so the evaluation at step 0 counts
+    neither as best nor as transition.
+    """
+    trained = [point for point in curve if point["step"] > 0] or curve
+    solved = [p["step"] for p in trained if min(p["visible"], p["holdout"]) >= solved_at]
+    crossed = [p["step"] for p in trained if p["holdout"] >= 0.5]
+    last = curve[-1]
+    return Summary(
+        final_holdout=last["holdout"],
+        final_visible=last["visible"],
+        best_holdout=max(point["holdout"] for point in trained),
+        steps=last["step"],
+        solved_step=solved[0] if solved else None,
+        transition_step=crossed[0] if crossed else None,
+    )

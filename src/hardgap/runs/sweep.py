@@ -1,0 +1,51 @@
+"""A sweep file: what all runs share, and what varies."""
+
+from __future__ import annotations
+
+import tomllib
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from hardgap.errors import BadInput
+from hardgap.runs.config import Run, parse_run
+
+
+def read_sweep(path: Path) -> list[Run]:
+    """Every combination of the grid's lists, the last one varying fastest; each validated."""
+    try:
+        data = tomllib.loads(path.read_text())
+    except OSError as error:
+        raise BadInput(f"cannot read {path}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path} is not TOML: {error}") from error
+    if unknown := sorted(data.keys() - {"base", "grid"}):
+        raise BadInput(f"{path}: [{unknown[0]}] is not known; a sweep has [base] and [grid]")
+    base, grid = data.get("base", {}), data.get("grid", {})
+    for name, values in grid.items():
+        if not isinstance(values, list) or not values:
+            raise BadInput(f"{path}: grid.{name} must be a list of values")
+    combinations = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+    runs = {run.id: run for run in (_one(path, base, chosen) for chosen in combinations)}
+    return list(runs.values())
+
+
+def _one(path: Path, base: dict[str, Any], chosen: dict[str, Any]) -> Run:
+    data = base
+    for dotted, value in chosen.items():
+        data = _with(data, dotted.split("."), value)
+    try:
+        return parse_run(data)
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from error
+
+
+def _with(data: dict[str, Any], names: list[str], value: Any) -> dict[str, Any]:
+    """A copy of nested tables with one value set."""
+    first, *rest = names
+    if not rest:
+        return data | {first: value}
+    inner = data.get(first, {})
+    if not isinstance(inner, dict):
+        raise BadInput(f"{first} is a value in [base], so the grid cannot reach {'.'.join(names)}")
+    return data | {first: _with(inner, rest, value)}

@@ -1,0 +1,74 @@
+"""A worker process: takes runs from the store, one after another, until there are none or it is told to stop.
+
+It is told on standard input, in one line of JSON, which store and which runs. When standard input closes,
+because the driver wants it to end or has died, and on SIGINT or SIGTERM, it saves its state, gives its
+claim back and leaves.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+from hardgap.errors import BadInput
+from hardgap.runs.execute import Execution, Watcher, single_thread
+from hardgap.runs.owner import me
+from hardgap.runs.store import Store
+
+WAIT_SECONDS = 0.5
+
+
+def main() -> int:
+    stop = threading.Event()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(name, lambda *_: stop.set())
+    order = json.loads(sys.stdin.readline())
+    threading.Thread(target=_stop_at_end_of_input, args=[stop], daemon=True).start()
+    single_thread()
+    work(Store(Path(order["store"])), order["runs"], stop, order["checkpoint_seconds"])
+    return 0
+
+
+def _stop_at_end_of_input(stop: threading.Event) -> None:
+    while os.read(0, 4096):
+        pass
+    stop.set()
+
+
+def work(store: Store, runs: list[str], stop: threading.Event, checkpoint_seconds: float) -> None:
+    """Train what nobody else is training; wait while others still hold some, in case they die."""
+    owner = me()
+    while not stop.is_set():
+        run_id = store.claim(runs, owner)
+        if run_id is not None:
+            execute_safely(store, run_id, owner, stop, checkpoint_seconds)
+        elif all(status in ("done", "failed") for status, _ in store.progress(runs).values()):
+            return
+        else:
+            time.sleep(WAIT_SECONDS)
+
+
+def execute_safely(store: Store, run_id: str, owner: str, stop: threading.Event, checkpoint_seconds: float) -> None:
+    """A run that cannot be trained is marked failed with its reason; the next one goes on."""
+    try:
+        run = store.get(run_id).config
+        Execution(store, run, owner, Watcher(should_stop=stop.is_set), checkpoint_seconds)()
+    except (
+        BadInput,
+        RuntimeError,
+        ArithmeticError,
+        TypeError,
+        LookupError,
+        MemoryError,
+        AttributeError,
+    ) as error:
+        store.fail(run_id, owner, f"{type(error).__name__}: {error}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+"""A study is a claim of the paper (or of ours) with the runs that test it at each scale.
+
+    smoke   seconds; what the tests use, shows nothing
+    desk    the phenomenon at a width and step count that two CPU cores finish in a minute or two a run
+    paper   the paper's own numbers
+A number always carries its scale: a desk number is never shown as if it were a paper number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from hardgap.errors import BadInput
+from hardgap.runs.config import Run
+
+Scale = Literal["smoke", "desk", "paper"]
+SCALES: tuple[Scale, ...] = get_args(Scale)
+
+
+@dataclass(frozen=True)
+class Published:
+    """What the paper printed: where, the mean holdout accuracy in percent with its interval, successes of n."""
+
+    where: str
+    mean: float
+    low: float
+    high: float
+    successes: int
+    n: int
+
+
+@dataclass(frozen=True)
+class Study:
+    """A named claim, what was published, and the runs that measure it, one seed everywhere first."""
+
+    name: str
+    claim: str
+    published: Published
+    runs: Callable[[Scale], list[Run]]
+
+
+STUDIES: dict[str, Study] = {}
+RunsAtScale = Callable[[Scale], Iterable[Run]]
+
+
+def study(name: str, published: Published) -> Callable[[RunsAtScale], Study]:
+    """Declare a function from a scale to its runs as a study; its docstring is the claim."""
+
+    def declare(function: RunsAtScale) -> Study:
+        claim = " ".join((function.__doc__ or "").split())
+        STUDIES[name] = Study(name, claim, published, lambda scale: list(function(scale)))
+        return STUDIES[name]
+
+    return declare
+
+
+def choose(names: Iterable[str]) -> list[Study]:
+    """The studies with these names, or whose names begin so (`main` is all of `main/…`); all if none given."""
+    wanted = list(names)
+    if not wanted:
+        return list(STUDIES.values())
+    chosen: dict[str, Study] = {}
+    for name in wanted:
+        found = {key: value for key, value in STUDIES.items() if key == name or key.startswith(f"{name}/")}
+        if not found:
+            raise BadInput(f"there is no study {name!r}; there is {', '.join(STUDIES)}")
+        chosen |= found
+    return list(chosen.values())
+
+
+def most_informative_first(studies: Iterable[Study], scale: Scale) -> list[Run]:
+    """Every run of these studies once: one seed of everything before a second seed of anything.
+
+    Within a seed the short runs come first, since a longer one of the same family goes on from there.
+    """
+    runs = {run.id: run for study in studies for run in study.runs(scale)}
+    return sorted(runs.values(), key=lambda run: (run.seed, run.budget.steps))

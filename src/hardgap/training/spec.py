@@ -1,0 +1,76 @@
+"""How a run is trained, as plain values; the code that reads them stands beside in this package."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from hardgap.nn.spec import Positive, Spec
+
+Rate = Annotated[float, Field(gt=0)]
+
+
+class Temperature(Spec):
+    """T in the feedback `sigmoid(logit / T)`: from `start` to `end` over the first `over` steps.
+
+    T = 1 throughout is the paper's soft unrolling.
+    """
+
+    start: Rate = 1.0
+    end: Rate = 1.0
+    over: int = Field(0, ge=0)
+    shape: Literal["linear", "cosine"] = "linear"
+
+    @model_validator(mode="after")
+    def _needs_time_to_change(self) -> Temperature:
+        if self.start != self.end and not self.over:
+            raise ValueError(f"a temperature from {self.start} to {self.end} needs `over` > 0 steps")
+        return self
+
+
+class Unrolling(Spec):
+    """The regime (paper §1, §3.4): what the network is fed after its own first prediction.
+
+    soft: its probabilities. hard: its rounded predictions, gradients passing straight through.
+    none: nothing, it predicts a single step.
+    """
+
+    feedback: Literal["soft", "hard", "none"] = "soft"
+    steps: Positive = 4
+    temperature: Temperature = Temperature()
+    weights: tuple[Annotated[float, Field(ge=0)], ...] | None = Field(
+        None, description="loss weight of each unrolled step; equal if not given"
+    )
+
+    @model_validator(mode="after")
+    def _parts_agree(self) -> Unrolling:
+        if self.feedback == "none" and self.steps != 1:
+            raise ValueError(f"without unrolling there is one step, not {self.steps}")
+        if self.feedback != "soft" and self.temperature != Temperature():
+            raise ValueError(f"a temperature belongs to soft feedback, not to {self.feedback}")
+        if self.weights is not None and (len(self.weights) != self.steps or not any(self.weights)):
+            raise ValueError(f"weights must be {self.steps} numbers, one a step, not all 0")
+        return self
+
+
+class Optimiser(Spec):
+    """Adam as in the paper (1e-3, batch 128). Clipping and schedules are ours, and off by default."""
+
+    learning_rate: Rate = 1e-3
+    batch: Positive = 128
+    clip: Rate | None = Field(None, description="largest gradient norm")
+    schedule: Literal["constant", "linear", "cosine"] = "constant"
+    warmup: int = Field(0, ge=0, description="steps over which the learning rate rises from 0")
+
+
+class Budget(Spec):
+    """How long to train, how often to look, and whether to stop once solved.
+
+    Solved means that visible and holdout accuracy are both at least `solved_at`.
+    """
+
+    steps: Positive
+    evaluate_every: Positive = 50
+    stop_after_solved: int | None = Field(None, gt=0, description="evaluations in a row; never stops if None")
+    solved_at: float = Field(0.99, gt=0, le=1)

@@ -1,0 +1,51 @@
+"""What the loop needs to know of an experiment; both of the paper's experiments fit it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
+
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class Score:
+    """How well a network does: on what training shows (visible) and on what it never shows (holdout)."""
+
+    visible: float
+    holdout: float
+    detail: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One evaluation: the score after `step` updates, and the mean training loss since the last one."""
+
+    step: int
+    loss: float | None
+    score: Score
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"step": self.step, "loss": self.loss, **asdict(self.score)}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Point:
+        return cls(data["step"], data["loss"], Score(data["visible"], data["holdout"], data["detail"]))
+
+
+class Task(Protocol):
+    """Data, loss and score of one run. Everything is a pure function of the config and the step."""
+
+    def model(self) -> nn.Module:
+        """A fresh network with its initial weights."""
+
+    def losses(self, model: nn.Module, step: int) -> Iterator[Tensor]:
+        """The loss of this step's batch, in pieces that add up to it.
+
+        The loop calls `backward` on each piece before it asks for the next, so a wide batch needs the
+        memory (and the cache) of one piece only.
+        """
+
+    def score(self, model: nn.Module) -> Score:
+        """Accuracy on the test examples."""
