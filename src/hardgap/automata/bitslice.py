@@ -8,6 +8,7 @@ leaves them out, but anything that counts bits must do so itself.
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ def unpack(words: Words, count: int) -> NDArray[np.uint8]:
     *lead, width, per_cell = words.shape
     if not 0 <= count <= per_cell * ROWS_PER_WORD:
         raise BadInput(f"{per_cell} words hold up to {per_cell * ROWS_PER_WORD} rows, not {count}")
-    states = words.reshape(-1, width, per_cell)
+    states = words.reshape(prod(lead), width, per_cell)
     rows = np.empty((len(states), per_cell * 8, 8, width), np.uint8)
     for state, eights in zip(states, rows, strict=True):  # one at a time, to stay in the cache
         for row in range(8):
