@@ -1,0 +1,1 @@
+"""What similarity alone can do with the gap: interpolation methods behind one fit/predict contract."""

@@ -1,0 +1,35 @@
+"""Level one of Table 1 without any sampling: the rule's own truth table, visible entries against hidden ones.
+
+For Rule 150 every method here is provably wrong on every hidden entry (paper §3.3, Appendix A).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from hardgap.automata.gap import Gap
+from hardgap.automata.rule import Rule
+from hardgap.baselines.fitting import fit
+from hardgap.baselines.methods import METHODS, Features, Method
+
+
+def pattern_bits(rule: Rule) -> Features:
+    """Every neighbourhood as a point of {0,1}^(2r+1); row p is pattern p, leftmost cell first."""
+    cells = 2 * rule.radius + 1
+    shifts = np.arange(cells - 1, -1, -1)
+    return (np.arange(rule.patterns)[:, None] >> shifts & 1).astype(np.float64)
+
+
+def predict_hidden(gap: Gap, methods: Iterable[Method] = METHODS, seed: int = 0) -> dict[str, list[int]]:
+    """Each method's outputs for the hidden patterns, in the order of `gap.hidden`, from the visible ones.
+
+    >>> from hardgap.automata.rule import parse_rule
+    >>> predict_hidden(Gap(parse_rule("150"), (3,)))["GP"]  # the truth is 0
+    [1]
+    """
+    points, hidden = pattern_bits(gap.rule), list(gap.hidden)
+    visible = list(gap.visible)
+    fitted = {m.name: fit(m, points[visible], gap.rule.table[visible], seed) for m in methods}
+    return {name: model.predict(points[hidden]).tolist() for name, model in fitted.items()}
