@@ -159,3 +159,34 @@ def retrain(run: str, /, *, store: StoreFolder = STORE) -> int:
     verdict = "the curve is the same, bit for bit" if same else "the curve differs (another machine or version)"
     err().print(f"{row.id}: {verdict}")
     return 0
+
+
+@runs_app.command
+def certify(
+    run: str,
+    /,
+    *,
+    steps: Annotated[int, Parameter(help="Training steps to compare.")] = 20,
+    store: StoreFolder = STORE,
+    json: Json = False,
+) -> int:
+    """Show that hidden targets do not reach a run's training: scrambling them changes no bit of the weights.
+
+    The exit code is 1 if they do. Example: `hardgap runs certify 9dcd`
+    """
+    from hardgap.runs.certificate import leak_certificate
+    from hardgap.runs.execute import single_thread
+
+    if steps < 1:
+        raise BadInput(f"--steps {steps}: at least one training step is needed")
+    single_thread()
+    row = Store(store, create=False).get(run)
+    certificate = leak_certificate(row.config, steps=steps)
+    verdict = "no leak: the weights are bit-identical" if certificate.passed else "LEAK: the weights differ"
+    facts = {"run": row.id, "steps": steps, "passed": certificate.passed, "verdict": verdict,
+             "true": certificate.true, "scrambled": certificate.scrambled}  # fmt: skip
+    if json:
+        show_json(facts)
+    else:
+        show_table(row.config.describe(), ["", "value"], list(facts.items()))
+    return 0 if certificate.passed else 1

@@ -10,7 +10,7 @@ from hardgap.runs.config import AutomatonRun
 from hardgap.studies.study import Scale
 from hardgap.training.spec import Budget, Optimiser
 
-DESK_STEPS_PER_EPOCH = 16
+DESK_STEPS_PER_EPOCH = 12
 
 
 def base(scale: Scale, rule: str, hide: tuple[int, ...], *, epochs: int = 50) -> AutomatonRun:
@@ -21,7 +21,7 @@ def base(scale: Scale, rule: str, hide: tuple[int, ...], *, epochs: int = 50) ->
     if scale == "desk":
         budget = Budget(steps=DESK_STEPS_PER_EPOCH * epochs, evaluate_every=50, stop_after_solved=3)
         optimiser = Optimiser(batch=64, clip=1.0)
-        return AutomatonRun(rule=rule, hide=hide, width=13, test_rows=500, budget=budget, optimiser=optimiser)
+        return AutomatonRun(rule=rule, hide=hide, width=11, test_rows=500, budget=budget, optimiser=optimiser)
     budget = Budget(steps=max(2, epochs // 25), evaluate_every=2)
     optimiser = Optimiser(batch=8)
     return AutomatonRun(rule=rule, hide=hide, width=9, train_rows=64, test_rows=64, budget=budget, optimiser=optimiser)

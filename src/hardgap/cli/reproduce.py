@@ -1,0 +1,79 @@
+"""`hardgap reproduce [STUDY…]`"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from hardgap.cli.output import STORE, Json, StoreFolder, percent, show_json, show_table
+
+if TYPE_CHECKING:
+    from hardgap.report.verdict import Measured
+
+
+def reproduce(
+    *studies: Annotated[str, Parameter(help="Names, or beginnings of names such as `main`; all if none.")],
+    scale: Annotated[Literal["smoke", "desk", "paper"], Parameter(help="How large; see `docs/fidelity.md`.")] = "desk",
+    budget: Annotated[str | None, Parameter(help="Stop after this long, e.g. 90m; the next call goes on.")] = None,
+    run: Annotated[bool, Parameter(help="Train what is missing; `--no-run` only prints what is there.")] = True,
+    workers: Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")] = None,
+    store: StoreFolder = STORE,
+    json: Json = False,
+) -> int:
+    """Run what is missing of the paper's claims, then print measured beside published.
+
+    One seed of everything comes before a second seed of anything, so that a short budget tells the most.
+    The committed measurements can be taken in first: `hardgap runs import results/`.
+
+    Examples:
+
+        hardgap reproduce --scale desk --budget 90m
+        hardgap reproduce main/rule-d-soft main/rule-d-none
+        hardgap reproduce main --no-run --json
+    """
+    import hardgap.studies  # noqa: F401  (declares them)
+    from hardgap.report.verdict import measure
+    from hardgap.runs.store import Store
+    from hardgap.studies.study import choose, most_informative_first
+
+    chosen = choose(studies)
+    opened = Store(store)
+    code = 0
+    if run:
+        from hardgap.cli.running import parse_duration, run_and_report
+
+        seconds = parse_duration(budget) if budget else None
+        code = run_and_report(opened, most_informative_first(chosen, scale), workers=workers, seconds=seconds)
+    measured = [measure(study, scale, opened) for study in chosen]
+    if json:
+        show_json([result.as_dict() for result in measured])
+    else:
+        show_measured(measured)
+    return code
+
+
+def show_measured(measured: list[Measured]) -> None:
+    """Measured beside published, as a table."""
+    scale = measured[0].scale
+    show_table(
+        f"Measured at {scale} scale beside the paper's own numbers (holdout accuracy, 95 % intervals)",
+        ["study", "published", "mean %", f"measured at {scale}", "mean %", "success rate, Wilson %", "verdict"],
+        [
+            [
+                m.study,
+                f"{m.published_successes}/{m.published_n}",
+                f"{percent(m.published_mean)} [{_range(m.published_interval)}]",
+                f"{m.successes}/{m.n}" + (f" of {m.planned}" if m.n < m.planned else ""),
+                f"{percent(m.mean)} [{_range(m.mean_interval)}]" if m.mean is not None else "",
+                _range(m.wilson),
+                m.verdict,
+            ]
+            for m in measured
+        ],
+        right=["published", "mean %", f"measured at {scale}"],
+    )
+
+
+def _range(interval: tuple[float, float] | None) -> str:
+    return "" if interval is None else f"{percent(interval[0])} to {percent(interval[1])}"

@@ -1,0 +1,131 @@
+"""The demo's story as data and as a page: the rule, the gap, the similarity methods, two networks, the outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import hardgap
+from hardgap.automata.gap import Gap
+from hardgap.baselines.input_space import predict_hidden
+from hardgap.report.figures import as_svg, curves_figure, setup_figure
+from hardgap.report.page import Page
+from hardgap.runs.config import AutomatonRun
+from hardgap.runs.local import Progress, run_sweep
+from hardgap.runs.store import Store
+from hardgap.studies.scales import base
+from hardgap.training.spec import Unrolling
+
+RULE, HIDDEN, SEED = "150", 5, 0
+
+
+@dataclass(frozen=True)
+class Demo:
+    """The two runs of the demo: soft unrolling, and the control that predicts a single step."""
+
+    soft: AutomatonRun
+    control: AutomatonRun
+
+    @property
+    def gap(self) -> Gap:
+        return self.soft.gap
+
+
+def make_demo() -> Demo:
+    soft = base("desk", RULE, (HIDDEN,)).but(seed=SEED)
+    return Demo(soft, soft.but(unrolling=Unrolling(feedback="none", steps=1)))
+
+
+def similarity_says(gap: Gap) -> list[tuple[str, int, bool]]:
+    """Each method's answer for the hidden pattern, and whether it is right."""
+    truth = int(gap.rule.table[gap.hidden[0]])
+    answers = predict_hidden(gap)
+    return [(name, answer[0], answer[0] == truth) for name, answer in answers.items()]
+
+
+def neighbours(gap: Gap) -> list[tuple[str, int]]:
+    """The patterns one bit away from the hidden one, with their outputs."""
+    flips = [gap.hidden[0] ^ (1 << bit) for bit in range(2 * gap.rule.radius + 1)]
+    return [(gap.rule.pattern_text(p), int(gap.rule.table[p])) for p in flips]
+
+
+def train_both(store: Store, demo: Demo, on_progress: Callable[[Progress], None]) -> str:
+    return run_sweep(store, [demo.soft, demo.control], workers=2, on_progress=on_progress)
+
+
+def recovered_table(gap: Gap, curve: list[dict[str, Any]]) -> list[tuple[str, int, int, float]]:
+    """For each pattern: its text, the true output, what the network answers on most test cells, its accuracy."""
+    accuracy = curve[-1]["detail"]["patterns"]
+    return [
+        (gap.rule.pattern_text(p), int(truth), int(truth if right >= 0.5 else 1 - truth), right)
+        for p, (truth, right) in enumerate(zip(gap.rule.table, accuracy, strict=True))
+    ]
+
+
+def write_page(path: Path, demo: Demo, soft: list[dict[str, Any]], control: list[dict[str, Any]]) -> None:
+    """The whole story on one page."""
+    gap = demo.gap
+    hidden = gap.rule.pattern_text(gap.hidden[0])
+    truth = int(gap.rule.table[gap.hidden[0]])
+    page = Page(
+        "Has a network learned a rule it was never shown?",
+        f"Rule {gap.rule.name} with one truth-table entry removed from all supervision, on this machine.",
+    )
+    _the_gap(page, demo, hidden, truth)
+    _similarity(page, gap, hidden, truth)
+    _training(page, demo, soft, control)
+    _outcome(page, gap, soft, hidden)
+    page.write(path, f"Made by hardgap {hardgap.__version__}. Runs {demo.soft.id} and {demo.control.id}.")
+
+
+def _the_gap(page: Page, demo: Demo, hidden: str, truth: int) -> None:
+    rows = np.random.default_rng(3).integers(0, 2, (1, 24), dtype=np.uint8)
+    page.heading("The gap")
+    page.paragraph(
+        f"A cell's next value is the parity of itself and its two neighbours. Wherever the neighbourhood {hidden} "
+        f"occurs, the next value (always {truth}) is outlined in red below and never enters the training loss, at any "
+        "timestep. Its only trace: a wrong value there spoils the cells around it one step later, and those are seen."
+    )
+    page.figure(as_svg(setup_figure(demo.gap.trajectory(rows, 4))), f"A rollout with the outputs of {hidden} outlined")
+
+
+def _similarity(page: Page, gap: Gap, hidden: str, truth: int) -> None:
+    page.heading("Similarity answers, and must be wrong")
+    listed = ", ".join(f"{text} gives {output}" for text, output in neighbours(gap))
+    page.paragraph(
+        f"Every pattern one bit away from {hidden} has the opposite output ({listed}), because parity changes with any "
+        "bit. So each of these methods, fitted to the seven visible entries, is drawn to the wrong answer; "
+        "`hardgap prove` shows that they cannot do otherwise."
+    )
+    rows = [[name, answer, truth, "right" if right else "wrong"] for name, answer, right in similarity_says(gap)]
+    page.table(["method", f"says {hidden} gives", "truth", ""], rows)
+
+
+def _training(page: Page, demo: Demo, soft: list[dict[str, Any]], control: list[dict[str, Any]]) -> None:
+    page.heading("A two-layer transformer, trained on the visible entries")
+    page.paragraph(
+        f"Left: it predicts {demo.soft.unrolling.steps} steps in a row, its own probabilities fed back, so that a late "
+        "visible error can blame an early hidden guess. Right, the control: the same network, the same data, one step "
+        "only. It learns all that is visible and has no reason to get the hidden entry right."
+    )
+    panels = [("fed back (soft unrolling)", [soft]), ("one step (control)", [control])]
+    page.figure(as_svg(curves_figure(panels)), "Accuracy on visible and hidden patterns over training")
+
+
+def _outcome(page: Page, gap: Gap, soft: list[dict[str, Any]], hidden: str) -> None:
+    table = recovered_table(gap, soft)
+    found = table[gap.hidden[0]][3]
+    page.heading("The truth table that the network computes")
+    verdict = "recovered" if found >= 0.99 else "not recovered"
+    page.paragraph(
+        f"The hidden entry {hidden} was {verdict}: right on {100 * found:.1f} % of its occurrences in test rows."
+    )
+    rows = [[text, truth, answer, f"{100 * right:.1f} %"] for text, truth, answer, right in table]
+    page.table(["pattern", "truth", "network", "accuracy"], rows, marked=gap.hidden)
+    page.paragraph(
+        "Next: `hardgap reproduce --scale desk --budget 30m` measures the paper's main table on this machine."
+    )

@@ -1,0 +1,107 @@
+"""Figures as SVG text, drawn from plain data."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from hardgap.automata.gap import Trajectory
+from hardgap.report.verdict import Measured
+
+VISIBLE, HOLDOUT, HIDDEN, PAPER = "#e08214", "#2166ac", "#d73027", "#777777"
+STYLE: Any = {"font.family": "sans-serif", "font.size": 10, "axes.spines.top": False, "axes.spines.right": False,
+         "svg.fonttype": "none", "svg.hashsalt": "hardgap"}  # fmt: skip
+
+
+def as_svg(figure: Figure) -> str:
+    """The figure as SVG; the same figure always gives the same text."""
+    buffer = io.StringIO()
+    with mpl.rc_context(STYLE):
+        figure.savefig(buffer, format="svg", metadata={"Date": None}, bbox_inches="tight")
+    return buffer.getvalue()
+
+
+def setup_figure(trajectory: Trajectory, row: int = 0) -> Figure:
+    """The paper's Figure 1: a rollout whose hidden cells, in red, receive no supervision."""
+    states, hidden = trajectory.states[:, row], trajectory.hidden[:, row]
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(7.5, 0.5 * len(states) + 0.4))
+        axes = figure.add_subplot()
+    axes.pcolormesh(states, cmap="Greys", vmin=0, vmax=1.25, edgecolors="#bbbbbb", linewidth=0.6)
+    for t, i in np.argwhere(hidden):  # targets[t] is states[t + 1]
+        corner, inset = (i + 0.08, t + 1.08), 0.84
+        axes.add_patch(Rectangle(corner, inset, inset, fill=False, edgecolor=HIDDEN, linewidth=2.2))
+    axes.invert_yaxis()
+    axes.set_aspect("equal")
+    axes.set_xticks([])
+    axes.set_yticks([t + 0.5 for t in range(len(states))], [f"t = {t}" for t in range(len(states))])
+    axes.tick_params(length=0)
+    for side in axes.spines.values():
+        side.set_visible(False)
+    return figure
+
+
+def curves_figure(panels: Sequence[tuple[str, Sequence[Sequence[dict[str, Any]]]]]) -> Figure:
+    """Visible and holdout accuracy over training, one panel a setting, one line a run (paper, Figure 6)."""
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(4.2 * len(panels), 3.0), layout="constrained")
+        all_axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+        for axes, (title, curves) in zip(all_axes, panels, strict=True):
+            _curves(axes, title, curves)
+        all_axes[0].set_ylabel("accuracy on test rows, %")
+    return figure
+
+
+def _curves(axes: Axes, title: str, curves: Sequence[Sequence[dict[str, Any]]]) -> None:
+    alpha = 0.9 if len(curves) == 1 else 0.55
+    for index, curve in enumerate(curves):
+        steps = [point["step"] for point in curve]
+        for key, colour, label in (("visible", VISIBLE, "visible patterns"), ("holdout", HOLDOUT, "hidden patterns")):
+            values = [100 * point[key] for point in curve]
+            axes.plot(steps, values, color=colour, alpha=alpha, linewidth=1.8, label=None if index else label)
+    axes.set_title(title, fontsize=11, loc="left")
+    axes.set_xlabel("training step")
+    axes.set_ylim(-3, 103)
+    axes.legend(frameon=False, loc="center right")
+
+
+def main_table_figure(measured: Sequence[Measured]) -> Figure:
+    """Success rates with Wilson intervals: published (grey, paper scale) and measured (blue)."""
+    from hardgap.report.statistics import wilson
+
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(7.5, 0.55 * len(measured) + 1.1), layout="constrained")
+        axes = figure.add_subplot()
+        for place, m in enumerate(reversed(measured)):
+            _rate(
+                axes,
+                place + 0.14,
+                m.published_successes,
+                m.published_n,
+                wilson(m.published_successes, m.published_n),
+                PAPER,
+            )
+            if m.wilson is not None:
+                _rate(axes, place - 0.14, m.successes, m.n, m.wilson, HOLDOUT)
+        axes.set_yticks(range(len(measured)), [m.study.partition("/")[2] for m in reversed(measured)])
+        axes.set_xlim(-3, 112)
+        axes.set_xticks([0, 25, 50, 75, 100])
+        axes.set_xlabel("runs that recover the hidden patterns (holdout accuracy at least 70 %), %, with 95 % interval")
+        axes.plot([], [], "o", color=PAPER, label="published, width 101")
+        axes.plot([], [], "o", color=HOLDOUT, label=f"measured here, {measured[0].scale} scale")
+        figure.legend(frameon=False, ncols=2, loc="outside upper left")
+    return figure
+
+
+def _rate(axes: Axes, y: float, successes: int, n: int, interval: tuple[float, float], colour: str) -> None:
+    rate = 100 * successes / n
+    axes.plot([100 * interval[0], 100 * interval[1]], [y, y], color=colour, linewidth=1.5, alpha=0.7)
+    axes.plot([rate], [y], "o", color=colour)
+    axes.annotate(f"{successes}/{n}", (103, y), color=colour, fontsize=8, va="center", annotation_clip=False)

@@ -1,0 +1,33 @@
+"""Intervals and tests; SciPy does the work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import stats
+
+
+def wilson(successes: int, n: int) -> tuple[float, float]:
+    """The 95 % Wilson interval of a success rate."""
+    interval = stats.binomtest(successes, n).proportion_ci(confidence_level=0.95, method="wilson")
+    return float(interval.low), float(interval.high)
+
+
+def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
+    """Mean and its 95 % t-interval, cut to [0, 1]; the paper prints intervals of this kind.
+
+    Runs are bimodal (a seed solves the gap or does not), so the success rate is the number to trust.
+    """
+    mean = float(np.mean(values))
+    error = float(stats.sem(values)) if len(values) > 1 else 0.0
+    if error == 0.0:
+        return mean, mean, mean
+    half = float(stats.t.ppf(0.975, len(values) - 1)) * error
+    return mean, max(0.0, mean - half), min(1.0, mean + half)
+
+
+def same_rate_p(successes: int, n: int, other_successes: int, other_n: int) -> float:
+    """Fisher's exact test: how surprising such a difference is if both rates are the same."""
+    table = np.array([[successes, n - successes], [other_successes, other_n - other_successes]])
+    return float(stats.fisher_exact(table)[1])

@@ -1,0 +1,84 @@
+"""Measured beside published, with an interval and a verdict."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from hardgap.report.statistics import mean_interval, same_rate_p, wilson
+from hardgap.runs.store import Store
+from hardgap.runs.summary import Summary, summarise
+from hardgap.studies.study import Scale, Study
+
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One study at one scale. Shares are in [0, 1]; `published_…` is the paper, at the paper's scale."""
+
+    study: str
+    claim: str
+    scale: Scale
+    planned: int
+    n: int
+    successes: int
+    wilson: tuple[float, float] | None
+    mean: float | None
+    mean_interval: tuple[float, float] | None
+    published_successes: int
+    published_n: int
+    published_mean: float
+    published_interval: tuple[float, float]
+    p: float | None
+    verdict: str
+    runs: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def measure(study: Study, scale: Scale, store: Store) -> Measured:
+    """Sum up the finished runs of a study."""
+    planned = study.runs(scale)
+    done = {row.id for row in store.rows(run.id for run in planned) if row.status == "done"}
+    ids = tuple(run.id for run in planned if run.id in done)
+    summaries = [summarise(store.curve(run_id)) for run_id in ids]
+    successes = sum(summary.success for summary in summaries)
+    paper = study.published
+    p = same_rate_p(successes, len(ids), paper.successes, paper.n) if ids else None
+    mean, low, high = _mean(summaries)
+    return Measured(
+        study=study.name,
+        claim=study.claim,
+        scale=scale,
+        planned=len(planned),
+        n=len(ids),
+        successes=successes,
+        wilson=wilson(successes, len(ids)) if ids else None,
+        mean=mean,
+        mean_interval=None if low is None or high is None else (low, high),
+        published_successes=paper.successes,
+        published_n=paper.n,
+        published_mean=paper.mean / 100,
+        published_interval=(paper.low / 100, paper.high / 100),
+        p=p,
+        verdict=_verdict(successes, len(ids), len(planned), study, p),
+        runs=ids,
+    )
+
+
+def _mean(summaries: list[Summary]) -> tuple[float | None, float | None, float | None]:
+    if not summaries:
+        return None, None, None
+    return mean_interval([summary.final_holdout for summary in summaries])
+
+
+def _verdict(successes: int, n: int, planned: int, study: Study, p: float | None) -> str:
+    """`agrees` unless Fisher's exact test tells the two success rates apart at the 5 % level."""
+    if p is None:
+        return "not measured"
+    paper = study.published
+    higher = successes * paper.n > paper.successes * n
+    verdict = "agrees" if p >= LEVEL else "succeeds more often" if higher else "succeeds less often"
+    return verdict if n == planned else f"{verdict} so far"

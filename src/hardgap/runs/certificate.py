@@ -1,0 +1,44 @@
+"""The leak certificate: hidden targets cannot have reached training, because changing them changes nothing.
+
+The run is trained twice for some steps, the second time with every hidden target of the training data
+replaced by a fair coin. If a single bit of the weights differs, something about a hidden target leaked.
+The leaky control (masking at the first step only) must be caught, and is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from hardgap.runs.config import Run
+from hardgap.runs.execute import build_trainer
+from hardgap.training.loop import Observer, Trainer
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The weights' SHA-256 after `steps` steps, with true and with scrambled hidden targets."""
+
+    run: str
+    steps: int
+    true: str
+    scrambled: str
+
+    @property
+    def passed(self) -> bool:
+        return self.true == self.scrambled
+
+
+def leak_certificate(run: Run, *, steps: int = 20, coins: int = 1) -> Certificate:
+    """Train `steps` steps twice and compare the weights bit by bit; `coins` seeds the scrambling."""
+    true, scrambled = (_digest(build_trainer(run, scramble=seed), steps) for seed in (None, coins))
+    return Certificate(run.id, steps, true, scrambled)
+
+
+def _digest(trainer: Trainer, steps: int) -> str:
+    trainer.run(Observer(should_stop=lambda: trainer.step >= steps))
+    digest = hashlib.sha256()
+    for name, tensor in sorted(trainer.weights().items()):
+        digest.update(name.encode())
+        digest.update(tensor.cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()
