@@ -1,0 +1,145 @@
+"""For any rule and hidden pattern: which method is forced right, forced wrong, or undetermined.
+
+One pattern is hidden, all others are visible once. For every method the verdict is about *all* of its
+members: every tie-break, every non-increasing weighting, every RBF width, every noise level, every tree.
+
+* `right` / `wrong`: every member names the true / the other label;
+* `never right`: every member names the other label or ties (and some tie);  `never wrong` likewise;
+* `open`: members disagree, and `witness` names two of them.
+* `unsettled`: neither shown nor excluded (kernel ridge on a few wide rules at most).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+
+from hardgap.automata.rule import Rule
+from hardgap.theory.cube import Ints, agreement, rule_labels
+from hardgap.theory.kernel_ridge import level_gaps
+from hardgap.theory.polynomials import signs_inside
+from hardgap.theory.ridge_signs import UnsettledError, ridge_signs
+from hardgap.theory.similarity import knn_vote_range, ray_votes
+from hardgap.theory.trees import vote_extremes
+
+RIGHT, WRONG, OPEN = "right", "wrong", "open"
+NEVER_RIGHT, NEVER_WRONG, TIE, UNSETTLED = "never right", "never wrong", "tie", "unsettled"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a family of methods says about one hidden pattern."""
+
+    verdict: str
+    witness: str = ""
+
+    @property
+    def forced(self) -> bool:
+        return self.verdict in (RIGHT, WRONG)
+
+
+@dataclass(frozen=True)
+class PatternVotes:
+    """All verdicts about one hidden pattern, by method."""
+
+    pattern: int
+    text: str
+    output: int
+    methods: dict[str, Verdict]
+
+
+def from_signs(signs: Iterable[int]) -> str:
+    """The verdict for a family whose members vote with these signs, positive for the true label."""
+    return {
+        frozenset({1}): RIGHT,
+        frozenset({-1}): WRONG,
+        frozenset({0}): TIE,
+        frozenset({0, 1}): NEVER_WRONG,
+        frozenset({0, -1}): NEVER_RIGHT,
+    }.get(frozenset(signs), OPEN)
+
+
+def votes(rule: Rule) -> list[PatternVotes]:
+    """Every pattern of the rule as the hidden one, in order.
+
+    >>> [row.methods["3-NN"].verdict for row in votes(Rule(1, 30))]
+    ['wrong', 'wrong', 'wrong', 'right', 'wrong', 'wrong', 'wrong', 'right']
+    """
+    labels = rule_labels(rule)
+    shells, rays = agreement(labels)[:, 1:], ray_votes(labels)
+    gaps, subcubes = level_gaps(labels), vote_extremes(labels)
+    return [
+        PatternVotes(
+            pattern=p,
+            text=rule.pattern_text(p),
+            output=int(rule.table[p]),
+            methods=_knn(shells[p])
+            | {
+                "similarity": _monotone(rays[p]),
+                "RBF vote": _completely_monotone(shells[p]),
+                "GP / ridge": _ridge(gaps[p]),
+                "trees": _trees(subcubes[p]),
+            },
+        )
+        for p in range(rule.patterns)
+    ]
+
+
+def _sign(value: int | Fraction) -> int:
+    return (value > 0) - (value < 0)
+
+
+def _knn(shells: Ints) -> dict[str, Verdict]:
+    """Every odd k for radius 1; for wider rules 1, 3, 5, 7 and all points."""
+    n = len(shells)
+    sizes = np.array([comb(n, d) for d in range(1, n + 1)])
+    ks = range(1, 1 << n, 2) if n == 3 else (1, 3, 5, 7, (1 << n) - 1)
+    verdicts = {}
+    for k in ks:
+        low, high = knn_vote_range(shells, sizes, k)
+        verdict = from_signs({_sign(low), _sign(high)})
+        verdicts[f"{k}-NN"] = Verdict(verdict, "depends on how ties in distance are broken" if low != high else "")
+    return verdicts
+
+
+def _monotone(rays: Ints) -> Verdict:
+    verdict = from_signs({_sign(int(vote)) for vote in rays})
+    if verdict != OPEN:
+        return Verdict(verdict)
+    return Verdict(OPEN, f"right with weight 1 up to distance {rays.argmax() + 1}, wrong up to {rays.argmin() + 1}")
+
+
+def _completely_monotone(shells: Ints) -> Verdict:
+    """Weights ∫ r^d dμ over (0, 1]: mixtures of the values of one polynomial on that interval."""
+    found = signs_inside([0, *map(int, shells)])
+    end = _sign(int(shells.sum()))
+    verdict = from_signs({*found, end})
+    if verdict != OPEN:
+        return Verdict(verdict)
+    points = {end: Fraction(1)} | found
+    return Verdict(OPEN, f"right at r = {points[1]}, wrong at r = {points[-1]}")
+
+
+def _ridge(gaps: Ints) -> Verdict:
+    try:
+        found = ridge_signs(tuple(map(int, gaps)))
+    except UnsettledError as unsettled:
+        return Verdict(UNSETTLED, str(unsettled))
+    if 1 not in found or -1 not in found:
+        return Verdict(from_signs(found))
+    right, wrong = ("r = {}, σ² = {}".format(*map(_short, found[sign])) for sign in (1, -1))
+    return Verdict(OPEN, f"right at {right}, wrong at {wrong}")
+
+
+def _short(number: Fraction) -> str:
+    return str(number) if number.denominator < 10**4 else f"{float(number):.2g}"
+
+
+def _trees(extremes: Ints) -> Verdict:
+    low, high = map(int, extremes)
+    verdict = from_signs({_sign(low), _sign(high)})
+    return Verdict(verdict, "depends on the leaf" if verdict == OPEN else "")
