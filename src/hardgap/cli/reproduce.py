@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
 from hardgap.cli.output import STORE, Json, StoreFolder, percent, show_json, show_table
+from hardgap.errors import BadInput
 
 if TYPE_CHECKING:
     from hardgap.report.verdict import Measured
@@ -17,6 +19,7 @@ def reproduce(
     scale: Annotated[Literal["smoke", "desk", "paper"], Parameter(help="How large; see `docs/fidelity.md`.")] = "desk",
     budget: Annotated[str | None, Parameter(help="Stop after this long, e.g. 90m; the next call goes on.")] = None,
     run: Annotated[bool, Parameter(help="Train what is missing; `--no-run` only prints what is there.")] = True,
+    figure: Annotated[Path | None, Parameter(help="Also draw it, as an SVG file.")] = None,
     workers: Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")] = None,
     store: StoreFolder = STORE,
     json: Json = False,
@@ -30,7 +33,7 @@ def reproduce(
 
         hardgap reproduce --scale desk --budget 90m
         hardgap reproduce main/rule-d-soft main/rule-d-none
-        hardgap reproduce main --no-run --json
+        hardgap reproduce main --no-run --figure main.svg
     """
     import hardgap.studies  # noqa: F401  (declares them)
     from hardgap.report.verdict import measure
@@ -46,11 +49,22 @@ def reproduce(
         seconds = parse_duration(budget) if budget else None
         code = run_and_report(opened, most_informative_first(chosen, scale), workers=workers, seconds=seconds)
     measured = [measure(study, scale, opened) for study in chosen]
+    if figure is not None:
+        _draw(measured, figure)
     if json:
         show_json([result.as_dict() for result in measured])
     else:
         show_measured(measured)
     return code
+
+
+def _draw(measured: list[Measured], path: Path) -> None:
+    from hardgap.report.figures import as_svg, main_table_figure
+
+    try:
+        path.write_text(as_svg(main_table_figure(measured)))
+    except OSError as error:
+        raise BadInput(f"--figure {path}: {error.strerror}") from error
 
 
 def show_measured(measured: list[Measured]) -> None:
@@ -65,7 +79,7 @@ def show_measured(measured: list[Measured]) -> None:
                 f"{m.published_successes}/{m.published_n}",
                 f"{percent(m.published_mean)} [{_range(m.published_interval)}]",
                 f"{m.successes}/{m.n}" + (f" of {m.planned}" if m.n < m.planned else ""),
-                f"{percent(m.mean)} [{_range(m.mean_interval)}]" if m.mean is not None else "",
+                f"{percent(m.mean)} [{_range(m.mean_interval)}]" if m.mean_interval else percent(m.mean),
                 _range(m.wilson),
                 m.verdict,
             ]

@@ -14,17 +14,17 @@ def wilson(successes: int, n: int) -> tuple[float, float]:
     return float(interval.low), float(interval.high)
 
 
-def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
-    """Mean and its 95 % t-interval, cut to [0, 1]; the paper prints intervals of this kind.
+def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """The 95 % t-interval of a mean share, cut to [0, 1]; the paper prints intervals of this kind.
 
-    Runs are bimodal (a seed solves the gap or does not), so the success rate is the number to trust.
+    Runs are bimodal (a seed solves the gap or does not), so the success rate is the number to trust. One
+    value has no spread and so no interval.
     """
-    mean = float(np.mean(values))
-    error = float(stats.sem(values)) if len(values) > 1 else 0.0
-    if error == 0.0:
-        return mean, mean, mean
-    half = float(stats.t.ppf(0.975, len(values) - 1)) * error
-    return mean, max(0.0, mean - half), min(1.0, mean + half)
+    if len(values) < 2:
+        return None
+    mean, error = float(np.mean(values)), float(stats.sem(values))
+    half = float(stats.t.ppf(0.975, len(values) - 1)) * error if error else 0.0
+    return max(0.0, mean - half), min(1.0, mean + half)
 
 
 def same_rate_p(successes: int, n: int, other_successes: int, other_n: int) -> float:

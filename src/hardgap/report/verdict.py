@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from statistics import fmean
 from typing import Any
 
 from hardgap.report.statistics import mean_interval, same_rate_p, wilson
 from hardgap.runs.store import Store
-from hardgap.runs.summary import Summary, summarise
+from hardgap.runs.summary import summarise
 from hardgap.studies.study import Scale, Study
 
 LEVEL = 0.05
@@ -47,7 +48,7 @@ def measure(study: Study, scale: Scale, store: Store) -> Measured:
     successes = sum(summary.success for summary in summaries)
     paper = study.published
     p = same_rate_p(successes, len(ids), paper.successes, paper.n) if ids else None
-    mean, low, high = _mean(summaries)
+    accuracies = [summary.final_holdout for summary in summaries]
     return Measured(
         study=study.name,
         claim=study.claim,
@@ -56,8 +57,8 @@ def measure(study: Study, scale: Scale, store: Store) -> Measured:
         n=len(ids),
         successes=successes,
         wilson=wilson(successes, len(ids)) if ids else None,
-        mean=mean,
-        mean_interval=None if low is None or high is None else (low, high),
+        mean=fmean(accuracies) if accuracies else None,
+        mean_interval=mean_interval(accuracies),
         published_successes=paper.successes,
         published_n=paper.n,
         published_mean=paper.mean / 100,
@@ -66,12 +67,6 @@ def measure(study: Study, scale: Scale, store: Store) -> Measured:
         verdict=_verdict(successes, len(ids), len(planned), study, p),
         runs=ids,
     )
-
-
-def _mean(summaries: list[Summary]) -> tuple[float | None, float | None, float | None]:
-    if not summaries:
-        return None, None, None
-    return mean_interval([summary.final_holdout for summary in summaries])
 
 
 def _verdict(successes: int, n: int, planned: int, study: Study, p: float | None) -> str:

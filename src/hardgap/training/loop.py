@@ -54,16 +54,22 @@ class Trainer:
         observer = observer or Observer()
         # Plug-in networks may draw (dropout); the draws are a function of (seed, step) and stay in here.
         with torch.random.fork_rng(devices=[]):
-            if not self.curve:
-                self._evaluate(observer)
-            while (ended := self._ended()) is None:
+            while True:
+                # Looked at before, not after, an update: a state saved from `on_step` still owes this point.
+                if self._is_due():
+                    self._evaluate(observer)
+                if (ended := self._ended()) is not None:
+                    return ended
                 if observer.should_stop():
                     return "interrupted"
                 self._update()
                 observer.on_step(self.step)
-                if self.step % self.budget.evaluate_every == 0 or self.step == self.budget.steps:
-                    self._evaluate(observer)
-            return ended
+
+    def _is_due(self) -> bool:
+        """Whether this step is to be evaluated and has not been."""
+        if self.curve and self.curve[-1].step == self.step:
+            return False
+        return self.step % self.budget.evaluate_every == 0 or self.step == self.budget.steps
 
     def _update(self) -> None:
         torch.manual_seed((self.seed << 32) ^ self.step)

@@ -1,0 +1,65 @@
+"""`hardgap bench`"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from hardgap.cli.output import Json, err, show_json, show_table
+
+
+def bench(
+    what: Annotated[Literal["all", "training", "rollout"], Parameter(help="Which of the two.")] = "all",
+    /,
+    *,
+    updates: Annotated[int, Parameter(help="Training steps a round.")] = 6,
+    rounds: Annotated[int, Parameter(help="Interleaved rounds; ratios are medians over them.")] = 3,
+    json: Json = False,
+) -> None:
+    """Speed as ratios against what you would otherwise use, measured side by side in one run.
+
+    training: a plain PyTorch script against this package, whole machine, at the paper's geometry.
+    rollout: CellPyLib and CAX against the bit-sliced stepper (needs `pip install hardgap[bench]`).
+
+    Example: `hardgap bench training --rounds 5`
+    """
+    from hardgap.errors import BadInput
+
+    if updates < 1 or rounds < 1:
+        raise BadInput("--updates and --rounds must be at least 1")
+    found: dict[str, object] = {}
+    if what in ("all", "training"):
+        found["training"] = _training(updates, rounds, quiet=json)
+    if what in ("all", "rollout"):
+        found["rollout"] = _rollout(quiet=json)
+    if json:
+        show_json(found)
+
+
+def _training(updates: int, rounds: int, *, quiet: bool) -> dict[str, object]:
+    from hardgap.bench.training import measure
+
+    result = measure(updates, rounds, say=lambda line: err().print(line))
+    if not quiet:
+        show_table(
+            "Training at the paper's geometry (width 101, batch 128, 4 unrolled steps), whole machine",
+            ["", "value"],
+            [
+                ["plain script, steps/s", f"{result.plain:.2f}"],
+                [f"hardgap, {result.processes} processes, steps/s", f"{result.ours:.2f}"],
+                ["ratio (median of rounds)", f"{result.ratio:.2f}  {list(result.ratios)}"],
+                ["share of the matrix-multiplication limit", f"{100 * result.share_of_matmul:.0f} %"],
+                ["that limit, GFLOP/s", f"{result.matmul_gflops:.0f}"],
+            ],
+        )
+    return result.as_dict()
+
+
+def _rollout(*, quiet: bool) -> list[dict[str, object]]:
+    from hardgap.bench.rollout import measure
+
+    rows = measure()
+    if not quiet and rows:
+        show_table("Rollouts: 10,000 rows × width 101 × 100 steps", list(rows[0]), [list(row.values()) for row in rows])
+    return rows

@@ -1,0 +1,62 @@
+"""What the tests of the spine share: tiny runs that train in milliseconds, always on one thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+from hardgap.runs.config import AutomatonRun, validated
+
+# A busy machine is slow, not wrong.
+settings.register_profile("hardgap", deadline=None)
+settings.load_profile("hardgap")
+
+REGIMES: dict[str, dict[str, Any]] = {
+    "soft": {"feedback": "soft", "steps": 3},
+    "hard": {"feedback": "hard", "steps": 3},
+    "none": {"feedback": "none", "steps": 1},
+    "tempered": {
+        "feedback": "soft",
+        "steps": 2,
+        "temperature": {"start": 4.0, "end": 1.0, "over": 5, "shape": "cosine"},
+        "weights": [1.0, 0.5],
+    },
+}
+
+
+@pytest.fixture(scope="session")
+def one_thread() -> None:
+    """Bitwise equality holds for a fixed number of threads; workers use one."""
+    import torch
+
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(params=list(REGIMES))
+def regime(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """Every training regime in turn."""
+    return REGIMES[request.param]
+
+
+def tiny_run(**changes: Any) -> AutomatonRun:
+    base = {
+        "rule": "30",
+        "hide": [3],
+        "width": 7,
+        "train_rows": 16,
+        "test_rows": 16,
+        "unrolling": REGIMES["soft"],
+        "optimiser": {"batch": 6},
+        "budget": {"steps": 7, "evaluate_every": 3},
+        "model": {"kind": "encoder", "dim": 8, "heads": 2, "layers": 1, "ffn": 16},
+    }
+    return validated(AutomatonRun, base | changes)
+
+
+@pytest.fixture(scope="session")
+def tiny() -> Callable[..., AutomatonRun]:
+    """A factory of configs: width 7, 16 rows, 7 steps, evaluated every 3, a network of 8 dimensions."""
+    return tiny_run

@@ -1,0 +1,111 @@
+"""The encoder against PyTorch's own, and the names of its activations."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from hardgap.nn.encoder import Encoder, activation_names
+
+OF_A_LAYER = [
+    "attention.q", "attention.k", "attention.v", "attention.scores", "attention.pattern", "attention.mixed",
+    "attention.out", "ffn.pre", "ffn.post", "ffn.out", "residual1", "residual2", "normed1", "normed2",
+]  # fmt: skip
+
+
+def torch_encoder(ours: Encoder, *, dim: int, heads: int, layers: int, ffn: int) -> nn.TransformerEncoder:
+    """`nn.TransformerEncoder` with the weights of ours."""
+    layer = nn.TransformerEncoderLayer(dim, heads, ffn, dropout=0.0, activation="relu", batch_first=True)
+    theirs = nn.TransformerEncoder(layer, layers, enable_nested_tensor=False).eval()
+    names = {
+        "self_attn.in_proj_": "attention.qkv.", "self_attn.out_proj.": "attention.output.",
+        "linear1.": "ffn.expand.", "linear2.": "ffn.contract.", "norm1.": "norm1.", "norm2.": "norm2.",
+    }  # fmt: skip
+    own = ours.state_dict()
+    theirs.load_state_dict(
+        {
+            f"layers.{i}.{their}{kind}": own[f"layers.{i}.{our}{kind}"]
+            for i in range(layers)
+            for their, our in names.items()
+            for kind in ("weight", "bias")
+        }
+    )
+    return theirs
+
+
+def shaken(model: Encoder, seed: int) -> Encoder:
+    """The model with every weight moved, so that no norm and no bias is at its neutral start."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter += 0.2 * torch.randn(parameter.shape, generator=generator)
+    return model.eval()
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"dim": 64, "heads": 4, "layers": 2, "ffn": 128},
+        {"dim": 8, "heads": 2, "layers": 1, "ffn": 16},
+        {"dim": 12, "heads": 3, "layers": 3, "ffn": 5},
+        {"dim": 6, "heads": 6, "layers": 1, "ffn": 1},
+    ],
+    ids=str,
+)
+def test_equals_the_encoder_of_torch(shape: dict[str, int]) -> None:
+    width = 9
+    ours = shaken(Encoder(width, **shape), 0)
+    cells = torch.rand(5, width, generator=torch.Generator().manual_seed(1))
+    theirs = torch_encoder(ours, **shape)
+    inside = theirs(ours.embed(cells.unsqueeze(-1)) + ours.positions)
+    expected = ours.readout(inside).squeeze(-1)
+    torch.testing.assert_close(ours(cells), expected, atol=1e-5, rtol=0)
+
+
+def test_position_scale_and_parameter_count_are_as_documented() -> None:
+    model = Encoder(101)
+    assert 0.95 < float(model.positions.detach().std()) < 1.05
+    assert float(Encoder(101, position_std=0.02).positions.detach().std()) < 0.03
+    assert float(Encoder(5, position_std=0.0).positions.detach().abs().max()) == 0
+    layers = 2 * (4 * 64 * 64 + 4 * 64 + 2 * 64 * 128 + 128 + 64 + 4 * 64)
+    assert sum(p.numel() for p in model.parameters()) == 2 * 64 + 101 * 64 + layers + 64 + 1
+
+
+def recorded(model: nn.Module, cells: Tensor) -> dict[str, Tensor]:
+    """Every named activation of one forward pass."""
+    found: dict[str, Tensor] = {}
+    for name in activation_names(model):
+        model.get_submodule(name).register_forward_hook(lambda _, __, out, name=name: found.update({name: out}))
+    model(cells)
+    return found
+
+
+def test_every_activation_has_its_name_and_meaning() -> None:
+    model = shaken(Encoder(7, dim=8, heads=2, layers=2, ffn=16), 2)
+    names = ["embedding", *(f"layers.{i}.{name}" for i in (0, 1) for name in OF_A_LAYER), "logits"]
+    assert sorted(activation_names(model)) == sorted(names)
+    cells = torch.rand(3, 7, generator=torch.Generator().manual_seed(3))
+    seen = recorded(model, cells)
+    first = {name: seen[f"layers.0.{name}"] for name in OF_A_LAYER}
+    assert first["attention.q"].shape == first["attention.v"].shape == (3, 2, 7, 4)
+    torch.testing.assert_close(
+        first["attention.scores"], first["attention.q"] @ first["attention.k"].transpose(-1, -2) / 2
+    )
+    torch.testing.assert_close(first["attention.pattern"].sum(-1), torch.ones(3, 2, 7))
+    torch.testing.assert_close(first["attention.mixed"], first["attention.pattern"] @ first["attention.v"])
+    torch.testing.assert_close(first["residual1"], seen["embedding"] + first["attention.out"])
+    torch.testing.assert_close(first["ffn.post"], first["ffn.pre"].relu())
+    torch.testing.assert_close(first["residual2"], first["normed1"] + first["ffn.out"])
+    torch.testing.assert_close(seen["logits"], model.readout(seen["layers.1.normed2"]).squeeze(-1))
+
+
+def test_a_hook_can_replace_an_activation() -> None:
+    model = shaken(Encoder(7, dim=8, heads=2, layers=1, ffn=16), 4)
+    cells = torch.rand(2, 7, generator=torch.Generator().manual_seed(5))
+    before = model(cells)
+    uniform = torch.full((2, 2, 7, 7), 1 / 7)
+    handle = model.get_submodule("layers.0.attention.pattern").register_forward_hook(lambda *_: uniform)
+    assert not torch.allclose(model(cells), before)
+    handle.remove()
+    assert torch.equal(model(cells), before)

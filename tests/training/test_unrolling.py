@@ -1,0 +1,171 @@
+"""Each regime's loss and gradient against formulas worked out by hand.
+
+The network is one weight and one bias, `logit = a·x + b`, cell by cell. With y the targets, p = sigmoid, and
+x1 what is fed back after the first step, two steps weighted w1, w2 give
+
+    dL/da = w1 (p(l1) - y1) x0 + w2 (p(l2) - y2) (x1 + a x1' x0)
+    dL/db = w1 (p(l1) - y1)    + w2 (p(l2) - y2) (1  + a x1')
+
+where x1' = dx1/dl1 is p'(l1/T)/T for soft feedback, and p'(l1) for hard feedback although x1 is 0 or 1.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from hardgap.training.spec import Temperature, Unrolling
+from hardgap.training.unrolling import feed_back, unroll, unrolled_loss
+
+
+class Line(nn.Module):
+    """logit = a·x + b for every cell."""
+
+    def __init__(self, a: float, b: float) -> None:
+        super().__init__()
+        self.a = nn.Parameter(torch.tensor(a, dtype=torch.float64))
+        self.b = nn.Parameter(torch.tensor(b, dtype=torch.float64))
+        self.calls = 0
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.calls += 1
+        return self.a * x + self.b
+
+
+def p(x: float) -> float:
+    return 1 / (1 + math.exp(-x))
+
+
+def slope(x: float) -> float:
+    return p(x) * (1 - p(x))
+
+
+def cross_entropy(logit: float, target: int) -> float:
+    return -math.log(p(logit) if target else 1 - p(logit))
+
+
+def by_hand(
+    a: float, b: float, x0: float, y: tuple[int, int], w: tuple[float, float], feedback: str, temperature: float = 1.0
+) -> tuple[float, float, float]:
+    """Loss, dL/da and dL/db of two unrolled steps."""
+    first = a * x0 + b
+    if feedback == "hard":
+        x1, x1_slope = float(first > 0), slope(first)
+    else:
+        x1, x1_slope = p(first / temperature), slope(first / temperature) / temperature
+    second = a * x1 + b
+    e1, e2 = w[0] * (p(first) - y[0]), w[1] * (p(second) - y[1])
+    loss = w[0] * cross_entropy(first, y[0]) + w[1] * cross_entropy(second, y[1])
+    return loss, e1 * x0 + e2 * (x1 + a * x1_slope * x0), e1 + e2 * (1 + a * x1_slope)
+
+
+def by_code(
+    a: float, b: float, x0: float, y: tuple[int, ...], regime: Unrolling, mask: tuple[float, ...] = (1.0, 1.0)
+) -> tuple[float, float, float]:
+    model = Line(a, b)
+    rows = torch.tensor([[x0]], dtype=torch.float64)
+    targets = torch.tensor(y, dtype=torch.float64).view(-1, 1, 1)
+    supervised = torch.tensor(mask, dtype=torch.float64).view(-1, 1, 1)
+    loss = unrolled_loss(model, rows, targets, supervised, regime)
+    loss.backward()
+    assert model.a.grad is not None
+    assert model.b.grad is not None
+    return float(loss.detach()), float(model.a.grad), float(model.b.grad)
+
+
+POINTS = list(product([-2.0, 0.7], [-0.4, 1.5], [0.0, 1.0], product((0, 1), repeat=2)))
+
+
+@pytest.mark.parametrize("feedback", ["soft", "hard"])
+def test_two_steps_by_hand(feedback: str) -> None:
+    for a, b, x0, y in POINTS:
+        regime = Unrolling(feedback=feedback, steps=2)
+        assert by_code(a, b, x0, y, regime) == pytest.approx(by_hand(a, b, x0, y, (1, 1), feedback), abs=1e-12)
+
+
+@pytest.mark.parametrize("temperature", [0.25, 2.0, 8.0])
+def test_temperature_divides_the_logit_that_is_fed_back_and_nothing_else(temperature: float) -> None:
+    regime = Unrolling(steps=2, temperature=Temperature(start=temperature, end=temperature))
+    for a, b, x0, y in POINTS:
+        expected = by_hand(a, b, x0, y, (1, 1), "soft", temperature)
+        assert by_code(a, b, x0, y, regime) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("weights", [(2.0, 0.5), (0.0, 1.0), (1.0, 0.0)])
+def test_step_weights_by_hand(weights: tuple[float, float]) -> None:
+    regime = Unrolling(steps=2, weights=weights)
+    for a, b, x0, y in POINTS:
+        expected = by_hand(a, b, x0, y, weights, "soft")
+        assert by_code(a, b, x0, y, regime) == pytest.approx(expected, abs=1e-12)
+
+
+def test_none_sees_one_step_and_asks_the_network_once() -> None:
+    regime = Unrolling(feedback="none", steps=1)
+    for a, b, x0, (y1, _) in POINTS:
+        expected = by_hand(a, b, x0, (y1, 0), (1, 0), "soft")
+        assert by_code(a, b, x0, (y1,), regime, (1.0,)) == pytest.approx(expected, abs=1e-12)
+    model = Line(1.0, 0.0)
+    assert len(list(unroll(model, torch.zeros(1, 1, dtype=torch.float64), regime))) == model.calls == 1
+
+
+@pytest.mark.parametrize("feedback", ["soft", "hard"])
+def test_a_hidden_first_cell_learns_from_the_second_step_alone(feedback: str) -> None:
+    """The paper's mechanism: no target for the hidden output, but a gradient through it."""
+    regime = Unrolling(feedback=feedback, steps=2)
+    for a, b, x0, y in POINTS:
+        found = by_code(a, b, x0, y, regime, mask=(0.0, 1.0))
+        assert found == pytest.approx(by_hand(a, b, x0, y, (0, 1), feedback), abs=1e-12)
+        assert found == by_code(a, b, x0, (1 - y[0], y[1]), regime, mask=(0.0, 1.0))
+        assert found[1] != 0 or found[2] != 0
+
+
+def test_hard_feedback_is_exactly_binary_and_passes_the_gradient_of_the_probability() -> None:
+    logits = torch.linspace(-30, 30, 601, requires_grad=True)
+    fed = feed_back(logits, "hard")
+    assert set(fed.detach().tolist()) == {0.0, 1.0}
+    assert torch.equal(fed.detach(), (logits.detach() > 0).float())
+    fed.sum().backward()
+    probability = torch.sigmoid(logits.detach())
+    torch.testing.assert_close(logits.grad, probability * (1 - probability))
+
+
+def test_soft_is_temperature_one_bit_for_bit() -> None:
+    logits = torch.randn(1000, generator=torch.Generator().manual_seed(0)) * 5
+    assert torch.equal(feed_back(logits, "soft", 1.0), torch.sigmoid(logits))
+    assert torch.equal(feed_back(logits, "soft", 1.0), feed_back(logits, "soft"))
+    annealed = Unrolling(steps=3, temperature=Temperature(start=3.0, end=1.0, over=10))
+    rows = torch.rand(2, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    model = Line(1.3, -0.2)
+    plain = torch.stack(list(unroll(model, rows, Unrolling(steps=3))))
+    assert torch.equal(plain, torch.stack(list(unroll(model, rows, annealed, step=10))))
+    assert not torch.equal(plain, torch.stack(list(unroll(model, rows, annealed, step=9))))
+
+
+def test_a_high_temperature_keeps_the_gradient_alive_where_soft_loses_it() -> None:
+    confident = torch.tensor([20.0], dtype=torch.float64, requires_grad=True)
+    slopes = [torch.autograd.grad(feed_back(confident, "soft", t).sum(), confident)[0].item() for t in (1.0, 4.0, 16.0)]
+    assert slopes == pytest.approx([slope(20), slope(5) / 4, slope(20 / 16) / 16], rel=1e-4)
+    assert slopes[0] < 1e-8 < slopes[1] < slopes[2]
+
+
+def test_soft_gradients_equal_finite_differences_over_four_steps() -> None:
+    torch.manual_seed(0)
+    weight = torch.randn(5, 5, dtype=torch.float64, requires_grad=True)
+    rows = torch.randint(0, 2, (3, 5)).double()
+    targets, mask = torch.randint(0, 2, (4, 3, 5)).double(), torch.randint(0, 2, (4, 3, 5)).double()
+    regime = Unrolling(steps=4, weights=(1, 2, 0.5, 1), temperature=Temperature(start=2, end=2))
+
+    class Mix(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x @ weight
+
+    assert torch.autograd.gradcheck(lambda _: unrolled_loss(Mix(), rows, targets, mask, regime), (weight,))
+
+
+def test_there_is_no_other_feedback() -> None:
+    with pytest.raises(ValueError, match="nothing is fed back under 'none'"):
+        feed_back(torch.zeros(1), "none")
