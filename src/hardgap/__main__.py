@@ -1,0 +1,5 @@
+"""`python -m hardgap` is `hardgap`."""
+
+from hardgap.cli import main
+
+main()
