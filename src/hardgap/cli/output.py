@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 StoreFolder = Annotated[Path, Parameter(name="--store", env_var="HARDGAP_STORE", help="Folder that keeps the runs.")]
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON instead of a table.")]
@@ -42,7 +43,7 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[objec
     for column in columns:
         table.add_column(column, justify="right" if column in right else "left")
     for row in rows:
-        table.add_row(*("" if cell is None else str(cell) for cell in row))
+        table.add_row(*(Text("" if cell is None else str(cell)) for cell in row))  # Text: brackets are not markup
     out().print(table)
 
 

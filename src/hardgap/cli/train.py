@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
@@ -39,6 +40,9 @@ def train(
         int | None, Parameter(help="Stop after this many solved evaluations in a row; 0 never stops early.")
     ] = None,
     model: Annotated[str, Parameter(help="encoder, conv, or your own package.module:factory.")] = "encoder",
+    init: Annotated[
+        Path | None, Parameter(help="Start from these weights (.safetensors), e.g. a construction.")
+    ] = None,
     seed: int = 0,
     device: Annotated[Literal["auto", "cpu", "cuda", "mps"], Parameter(help="Where to compute.")] = "cpu",
     store: StoreFolder = STORE,
@@ -58,15 +62,18 @@ def train(
     """
     from hardgap.runs.store import Store
 
+    opened = Store(store)
     hidden = _hidden(rule, hide, hide_random, hide_seed)
     changes = {
         "masking": masking, "seed": seed, "device": device, "width": width, "model": _model(model, rule),
         "unrolling": _unrolling(unroll, unroll_steps, temperature, step_weights),
     }  # fmt: skip
+    if init is not None:
+        changes |= _initial(opened, init)
     optimiser = {"batch": batch, "learning_rate": learning_rate, "schedule": schedule, "clip": clip}
     budget = {"steps": steps, "stop_after_solved": until_solved}
     run = _configure(scale, rule, hidden, changes, optimiser, budget)
-    return _train(Store(store), run, json=json)
+    return _train(opened, run, json=json)
 
 
 def _hidden(rule: str, hide: str | None, count: int | None, seed: int) -> tuple[int, ...]:
@@ -113,6 +120,19 @@ def _model(model: str, rule: str) -> dict[str, Any]:
     if ":" not in model:
         raise BadInput(f"--model {model}: choose encoder, conv, or your own package.module:factory")
     return {"kind": "plugin", "factory": model}
+
+
+def _initial(store: Store, path: Path) -> dict[str, Any]:
+    """The weights to start from, and the network and width that they are for."""
+    from hardgap.runs.initial import keep_initial
+    from hardgap.training.checkpoint import load_tensors
+
+    digest = keep_initial(store.folder, path)
+    meta = load_tensors(path)[1]
+    asked = meta.get("config", meta)
+    if "model" not in asked or "width" not in asked:
+        raise BadInput(f"--init {path}: the file does not say which network and width its weights are for")
+    return {"initial": digest, "model": asked["model"], "width": asked["width"]}
 
 
 def _configure(

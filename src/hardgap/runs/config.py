@@ -80,6 +80,7 @@ class AutomatonRun(Run):
     test_rows: Positive = 2_000
     unrolling: Unrolling = Unrolling()
     model: ModelSpec = EncoderSpec()
+    initial: str | None = Field(None, pattern=r"^[0-9a-f]{64}$", description="SHA-256 of the weights to start from")
 
     @field_validator("rule")
     @classmethod
@@ -118,7 +119,8 @@ class AutomatonRun(Run):
         leaky = ", leaky mask" if self.masking == "first" else ""
         kind = self.model.factory if isinstance(self.model, PluginSpec) else self.model.kind
         network = "" if kind == "encoder" else f", {kind}"
-        return f"{self.gap.describe()}, {regime}{leaky}{network}, width {self.width}, seed {self.seed}"
+        given = f", from {self.initial[:8]}" if self.initial else ""
+        return f"{self.gap.describe()}, {regime}{leaky}{network}{given}, width {self.width}, seed {self.seed}"
 
 
 EXPERIMENTS: dict[str, type[Run]] = {"automaton": AutomatonRun}

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from hardgap.errors import BadInput
 from hardgap.runs.checkpoints import SNAPSHOTS, Checkpoints
 from hardgap.runs.config import AutomatonRun, Run
+from hardgap.runs.initial import start_from
 from hardgap.runs.store import Store
 from hardgap.runs.versions import versions
 from hardgap.training.automaton import AutomatonTask
@@ -97,6 +98,8 @@ class Execution:
             print(f"hardgap: {error}; set aside, the run starts again", file=sys.stderr)
             self.checkpoints.set_aside()
             found = None
+        if found is None and isinstance(self.run, AutomatonRun) and self.run.initial:
+            start_from(self.trainer.model, self.store.folder, self.run.initial)
         if found is not None:
             self.trainer.restore(*found)
             self.store.add_points(self.run.id, found[1]["curve"])

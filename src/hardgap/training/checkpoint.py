@@ -30,6 +30,11 @@ def sidecar(path: Path) -> Path:
 def save_tensors(path: Path, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
     """Write tensors and JSON metadata so that a kill at any moment leaves either all of it or none."""
     data = save({name: t.detach().cpu().contiguous() for name, t in tensors.items()}, {"hardgap": json.dumps(meta)})
+    save_bytes(path, data)
+
+
+def save_bytes(path: Path, data: bytes) -> None:
+    """Write a file and, after it, its checksum."""
     path.parent.mkdir(parents=True, exist_ok=True)
     sidecar(path).unlink(missing_ok=True)
     _replace(path, data)
