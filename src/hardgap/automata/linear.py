@@ -81,9 +81,12 @@ def strict_systems(gap: Gap, rows: NDArray[np.uint8], steps: int) -> Systems:
     """Level 2 by elimination: the hidden cells of steps 1 to `steps - 1` are all unknowns of their own.
 
     An equation then only links a step to the one before, because the supervised cells between are known: each
-    step is a system of its own, and longer rollouts add systems, not evidence about the first.
+    step is a system of its own, and longer rollouts add systems, not evidence about the first. A single step
+    leaves its own hidden cells unknown.
     """
     truth, one_step = _truth(gap, rows, steps), _circulant(gap.rule, rows.shape[1])
+    if steps == 1:
+        return _solve(one_step[:0], truth.hidden[0, :, :0], truth.hidden[0])
     zero = np.zeros(len(rows), dtype=np.int64)
     total = Systems(zero, zero, zero, zero)
     for t in range(steps - 1):

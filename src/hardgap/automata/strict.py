@@ -27,7 +27,7 @@ _Nodes = NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Cells:
-    """Which hidden cells have only one value that agrees with what is visible, `[steps - 1, rows, width]`."""
+    """Which hidden cells have only one value that agrees with what is visible, `[steps - 1 or 1, rows, width]`."""
 
     gap: Gap
     patterns: NDArray[np.uint8]  # the true pattern that each cell came from
@@ -46,10 +46,15 @@ class Cells:
 
 
 def strict_cells(gap: Gap, rows: NDArray[np.uint8], steps: int, *, mask: bool = False) -> Cells:
-    """Decide every hidden cell of steps 1 to `steps - 1` (nothing follows on those of the last step)."""
+    """Decide every hidden cell of steps 1 to `steps - 1`: nothing is seen of what follows on the last step.
+
+    A single step leaves its own hidden cells unknown.
+    """
     if steps < 1:
         raise BadInput(f"--steps {steps}: give 1 or more")
     truth = gap.trajectory(rows, steps)
+    if steps == 1:
+        return Cells(gap, truth.patterns, truth.hidden, np.zeros_like(truth.hidden))
     possible = _possible(gap, truth.states[1:-1], truth.hidden[:-1], truth.patterns[1:], mask)
     width = 2 * gap.rule.radius + 1
     centre = (np.arange(gap.rule.patterns) >> (width // 2) & 1).astype(bool)

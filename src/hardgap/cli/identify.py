@@ -1,0 +1,125 @@
+"""`hardgap identify RULE --hide …`"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from hardgap.cli.output import Json, out, percent, show_json, show_table
+from hardgap.errors import BadInput
+
+if TYPE_CHECKING:
+    from hardgap.automata.completions import Completions
+    from hardgap.automata.gap import Gap
+    from hardgap.automata.identify import Identifiability
+
+MAX_ROWS = 20_000
+
+
+def identify(
+    rule: str,
+    /,
+    *,
+    hide: Annotated[str | None, Parameter(help="Patterns to hide, e.g. 3 or 1,4,12.")] = None,
+    hide_random: Annotated[int | None, Parameter(help="Hide this many patterns, drawn at random.")] = None,
+    hide_seed: Annotated[int, Parameter(help="Seed of that draw.")] = 0,
+    steps: Annotated[int, Parameter(help="Visible timesteps after the initial row.")] = 2,
+    width: Annotated[int, Parameter(help="Cells in a row.")] = 101,
+    rows: Annotated[int, Parameter(help="Random initial rows to look at.")] = 500,
+    level: Annotated[
+        Literal["gf2", "strict", "rule", "all"],
+        Parameter(help="gf2: the paper's XOR system; strict: every hidden cell unknown; rule: which tables fit."),
+    ] = "all",
+    seed: Annotated[int, Parameter(help="Seed of the rows.")] = 0,
+    json: Json = False,
+) -> None:
+    """Does what is visible of the rollouts determine what is hidden?
+
+    The last line is the answer at rule level: is the true rule the only table that fits, and if not, which
+    other one does?
+
+    Examples:
+
+        hardgap identify 150 --hide 2
+        hardgap identify 30 --hide 0,5 --steps 4
+        hardgap identify G --hide-random 28 --steps 4 --level rule
+    """
+    import numpy as np
+
+    from hardgap.automata.identify import LEVELS
+    from hardgap.automata.identify import identify as ask
+
+    if not 1 <= rows <= MAX_ROWS or not 1 <= width <= 1000:
+        raise BadInput(f"--rows must be 1 to {MAX_ROWS} and --width 1 to 1000")
+    gap = _gap(rule, hide, hide_random, hide_seed)
+    initial = np.random.default_rng(seed).integers(0, 2, (rows, width), dtype=np.uint8)
+    answer = ask(gap, initial, steps, LEVELS if level == "all" else (level,))
+    if level == "gf2" and answer.gf2 is None:
+        raise BadInput(f"--level gf2: Rule {gap.rule.name} is not an XOR of its cells; use strict or rule")
+    if json:
+        show_json(answer.as_dict())
+    else:
+        _show(answer)
+
+
+def _gap(rule: str, hide: str | None, count: int | None, seed: int) -> Gap:
+    from hardgap.automata.gap import Gap, draw_hidden
+    from hardgap.automata.rule import parse_rule
+
+    parsed = parse_rule(rule)
+    if count is not None and hide is None:
+        return Gap(parsed, draw_hidden(parsed, count, seed=seed))
+    if hide is None or count is not None:
+        raise BadInput("say what to hide: either --hide 3 (or 1,4,12), or --hide-random 8")
+    try:
+        return Gap(parsed, tuple(int(part) for part in hide.split(",")))
+    except ValueError as error:
+        if isinstance(error, BadInput):
+            raise
+        raise BadInput(f"--hide {hide}: write pattern numbers with commas between, such as 1,4,12") from None
+
+
+def _show(answer: Identifiability) -> None:
+    steps = f"{answer.steps} step{'s' if answer.steps > 1 else ''}"
+    title = f"{answer.gap.describe()}: {answer.rows} random rows of width {answer.width}, {steps}"
+    show_table(title, ["level", "question", "answer"], _rows(answer), right=["answer"])
+    if answer.rule:
+        out().print(_verdict(answer.rule.best, answer.steps))
+
+
+def _rows(answer: Identifiability) -> list[list[str]]:
+    rows: list[list[str]] = []
+    if gf2 := answer.gf2:
+        counts = f"{gf2.unknowns:.1f} / {gf2.constraints:.1f} / {gf2.rank:.1f}"
+        rows.append(["gf2", "unknowns / equations / rank, a row", counts])
+        rows.append(["gf2", "rows with full rank", f"{percent(gf2.rows_identified)} %"])
+    if strict := answer.strict:
+        rows.append(["strict", "hidden cells, a row", f"{strict.unknowns:.1f}"])
+        rows.append(["strict", "hidden cells determined", f"{percent(strict.cells_known)} %"])
+        rows.append(["strict", "… if the mask's place is evidence", f"{percent(strict.cells_known_with_mask)} %"])
+        rows.append(["strict", "rows with all of them determined", f"{percent(strict.rows_identified)} %"])
+        rows.append(["strict", "hidden entries that a row gives away", f"{percent(strict.entries_read)} %"])
+    if rule := answer.rule:
+        rows.append(["rule", "rows that alone leave one table", f"{percent(rule.rows_identified)} %"])
+        rows.append(["rule", "entries determined by all the rows", _count(rule.shown)])
+        if rule.limit:
+            rows.append(["rule", "entries determined by every possible row", _count(rule.limit)])
+    return rows
+
+
+def _count(found: Completions) -> str:
+    return f"{len(found.determined)} of {len(found.gap.hidden)}"
+
+
+def _verdict(found: Completions, steps: int) -> str:
+    rule, visible = found.gap.rule, f"{steps} visible step{'s' if steps > 1 else ''}"
+    if found.witness is None:
+        return f"Determined: of all {1 << len(found.gap.hidden):,} tables only Rule {rule.name} fits {visible}."
+    differs = [p for p in found.gap.hidden if found.witness.table[p] != rule.table[p]]
+    names = ", ".join(map(str, differs))
+    count = f"{len(found.fitting)}" if found.complete else f"at least {len(found.fitting) + 1}"
+    return (
+        f"Not determined: {count} tables fit {visible}; one is Rule {found.witness.name}, "
+        f"which differs from Rule {rule.name} at pattern{'s' if len(differs) > 1 else ''} {names}."
+    )
