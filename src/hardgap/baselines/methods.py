@@ -5,8 +5,8 @@ visible examples (features, 0/1 labels) and predicts 0/1 labels of others. Same 
 one example does not depend on which others are asked for in the same call.
 
 No hyper-parameter is searched: each method keeps scikit-learn's default or a fixed value, so that it is
-deterministic and nothing can be tuned towards the hidden labels. Kernels measure distance in units of the data
-(`UnitScale`), which is what `gamma="scale"` means in scikit-learn's SVM.
+deterministic and nothing can be tuned towards the hidden labels. Kernels measure distance in units of the data's
+own spread (`UnitScale`), in the spirit of scikit-learn's `gamma="scale"`.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ class Method:
 
 
 class UnitScale(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Divide by one number, so that dimensions × variance is 1 on the fitted examples.
+    """Divide by one number, so that the variances of all dimensions add up to 1 on the fitted examples.
 
-    One number for all dimensions keeps every ratio of distances, hence the geometry that the paper's Proposition on
-    fixed positions speaks of; standardising each dimension would not.
+    One number for all dimensions keeps every ratio of distances, and offsets cancel: the geometry that the paper's
+    proposition on fixed positions speaks of. Standardising each dimension would bend it.
     """
 
     def fit(self, X: Features, y: object = None) -> Self:
-        self.scale_ = float(np.sqrt(X.shape[1] * X.var())) or 1.0
+        self.scale_ = float(np.sqrt(X.var(axis=0).sum())) or 1.0
         return self
 
     def transform(self, X: Features) -> Features:

@@ -1,0 +1,73 @@
+"""A user's own method joins by import path: `package.module:factory`.
+
+The factory is called without arguments and gives a scikit-learn style classifier; a class such as
+`sklearn.naive_bayes:GaussianNB` is a factory. If it has a `random_state`, the run's seed is put there.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+
+from hardgap.baselines.fitting import fit
+from hardgap.baselines.methods import METHODS, Estimator, Method, choose_methods
+from hardgap.errors import BadInput
+
+
+def named_methods(names: list[str]) -> tuple[Method, ...]:
+    """Known methods by name and a user's own by import path, in the order given.
+
+    Import paths alone join the methods that are there anyway, so that the table compares them.
+    """
+    if all(":" in name for name in names):
+        return (*METHODS, *(load_method(name) for name in names))
+    return tuple(load_method(name) if ":" in name else choose_methods([name])[0] for name in names)
+
+
+def load_method(path: str) -> Method:
+    """The method that an import path names, checked."""
+    module_name, _, factory_name = path.partition(":")
+    try:
+        factory = getattr(importlib.import_module(module_name), factory_name)
+    except (ImportError, AttributeError, ValueError, SyntaxError) as error:
+        raise BadInput(f"--method {path} cannot be imported: {error}") from error
+
+    def make(seed: int) -> Estimator:
+        try:
+            estimator: Any = factory()
+        except TypeError as error:
+            raise BadInput(f"--method {path} cannot be called without arguments: {error}") from error
+        if not (hasattr(estimator, "fit") and hasattr(estimator, "predict")):
+            raise BadInput(f"--method {path} gave a {type(estimator).__name__} without `fit` and `predict`")
+        if hasattr(estimator, "get_params") and "random_state" in estimator.get_params():
+            estimator.set_params(random_state=seed)
+        return estimator  # type: ignore[no-any-return]
+
+    method = Method(factory_name, make, path)
+    check_method(method)
+    return method
+
+
+def check_method(method: Method) -> None:
+    """Raise `BadInput` with the first thing that keeps a method from being compared here, if any.
+
+    It must learn from features [examples, dimensions] and labels 0 or 1, answer 0 or 1 for each example, answer the
+    same when asked again or made again with the same seed, and answer an example the same in any batch.
+    """
+    rng = np.random.default_rng(0)
+    shown, asked = rng.normal(size=(40, 3)), rng.normal(size=(17, 3))
+    labels = (shown.sum(1) > 0).astype(np.uint8)
+    try:
+        fitted, again = (fit(method, shown, labels, seed=1) for _ in range(2))
+        first = fitted.predict(asked)
+        apart = np.concatenate([fitted.predict(asked[i : i + 1]) for i in range(len(asked))])
+    except (TypeError, ValueError, AttributeError, IndexError) as error:
+        if isinstance(error, BadInput):
+            raise
+        raise BadInput(f"--method {method.settings} fails on 40 examples of 3 dimensions: {error}") from error
+    if not np.array_equal(first, again.predict(asked)):
+        raise BadInput(f"--method {method.settings} gives other answers with the same seed; take a `random_state`")
+    if not np.array_equal(first, apart):
+        raise BadInput(f"--method {method.settings} lets examples of one batch influence one another")
