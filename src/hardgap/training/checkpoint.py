@@ -35,8 +35,11 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], meta: dict[str, Any]) -
 
 def save_bytes(path: Path, data: bytes) -> None:
     """Write a file and, after it, its checksum."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    sidecar(path).unlink(missing_ok=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        sidecar(path).unlink(missing_ok=True)
+    except OSError as error:
+        raise BadInput(f"cannot write {path}: {error.strerror}") from error
     _replace(path, data)
     _replace(sidecar(path), f"{hashlib.sha256(data).hexdigest()}  {path.name}\n".encode())
 

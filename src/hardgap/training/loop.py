@@ -120,7 +120,7 @@ class Trainer:
         tensors |= {f"before.{name}": tensor for name, tensor in self._before.items()}
         names = [name for name, _ in self.model.named_parameters()]
         for index, moments in self._adam.state_dict()["state"].items():
-            tensors |= {f"adam.{names[index]}.{key}": value for key, value in moments.items()}
+            tensors |= {f"adam.{names[index]}.{key}": value.clone() for key, value in moments.items()}
         meta = {
             "step": self.step,
             "curve": [point.as_dict() for point in self.curve],
@@ -138,7 +138,7 @@ class Trainer:
         packed = self._adam.state_dict()
         for index, (name, _) in enumerate(self.model.named_parameters()):
             if moments := under(f"adam.{name}.", tensors):
-                packed["state"][index] = moments
+                packed["state"][index] = {key: value.clone() for key, value in moments.items()}
         self._adam.load_state_dict(packed)
 
 
