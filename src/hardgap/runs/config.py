@@ -11,7 +11,7 @@ import json
 from functools import cached_property
 from typing import Any, Literal, Self, TypeVar
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from hardgap.automata.gap import Gap
 from hardgap.automata.rule import parse_rule
@@ -87,12 +87,11 @@ class AutomatonRun(Run):
     def _canonical_rule(cls, text: str) -> str:
         return parse_rule(text).spec
 
-    @model_validator(mode="before")
+    @field_validator("hide")
     @classmethod
-    def _canonical_hide(cls, data: Any) -> Any:
-        if isinstance(data, dict) and isinstance(data.get("hide"), list | tuple) and isinstance(data.get("rule"), str):
-            return data | {"hide": Gap(parse_rule(data["rule"]), tuple(data["hide"])).hidden}
-        return data
+    def _canonical_hide(cls, patterns: tuple[int, ...], info: ValidationInfo) -> tuple[int, ...]:
+        # Without a rule there is already something to complain about.
+        return Gap(parse_rule(info.data["rule"]), patterns).hidden if "rule" in info.data else patterns
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -126,10 +125,12 @@ class AutomatonRun(Run):
 EXPERIMENTS: dict[str, type[Run]] = {"automaton": AutomatonRun}
 
 
-def parse_run(data: dict[str, Any]) -> Run:
+def parse_run(data: object) -> Run:
     """A config from plain values (a store row, a results file, a sweep file)."""
+    if not isinstance(data, dict):
+        raise BadInput(f"a config is a table of names and values, not {data!r:.40}")
     kind = data.get("experiment", "automaton")
-    if kind not in EXPERIMENTS:
+    if not isinstance(kind, str) or kind not in EXPERIMENTS:
         raise BadInput(f"experiment {kind!r} is not known; there is {', '.join(EXPERIMENTS)}")
     return validated(EXPERIMENTS[kind], data)
 
