@@ -1,0 +1,68 @@
+"""Every statement with its check, in the order of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from hardgap.automata.rule import Rule
+from hardgap.nn.build import build_model
+from hardgap.nn.encoder import Encoder
+from hardgap.nn.spec import EncoderSpec
+from hardgap.theory import block_theorems, embedding, forests, kernel_machines, kernel_ridge, lemmas, similarity, trees
+from hardgap.theory.construction import construct
+from hardgap.theory.statement import Statement
+
+
+def fresh_encoder() -> Encoder:
+    """The paper's encoder before training."""
+    model = build_model(EncoderSpec(), width=101, seed=0)
+    assert isinstance(model, Encoder)
+    return model
+
+
+CHECKS: tuple[Callable[[], Statement], ...] = (
+    similarity.parity_distance_identity,
+    similarity.theorem_1,
+    similarity.theorem_1_knn,
+    similarity.theorem_1_strict,
+    similarity.result_1_any_n,
+    similarity.theorem_2,
+    similarity.corollary_rbf,
+    kernel_ridge.theorem_3_spectrum,
+    kernel_ridge.theorem_3_solved,
+    kernel_ridge.mean_removed,
+    kernel_ridge.zero_one_labels,
+    trees.lemma_trees,
+    trees.lemma_constant_fallback,
+    forests.lemma_bootstrapped_forests,
+    forests.lemma_full_support,
+    kernel_machines.svm_wrong,
+    kernel_machines.fits_visible_so_wrong,
+    trees.scikit_learn_agrees,
+    lambda: embedding.proposition(fresh_encoder(), name="fresh encoder"),
+    lambda: embedding.corollary(fresh_encoder(), name="fresh encoder"),
+    lambda: embedding.proposition(construct(Rule(1, 150), 101).model, name="constructed"),
+    lambda: embedding.corollary(construct(Rule(1, 150), 101).model, name="constructed"),
+    lemmas.lemma_routing,
+    lemmas.lemma_margin,
+    lemmas.lemma_layer_norm,
+    lemmas.lemma_detectors,
+    block_theorems.theorem_4,
+    block_theorems.corollary_rule_150,
+    block_theorems.theorem_4_padded,
+    block_theorems.any_radius,
+    block_theorems.proposition_depth,
+    lambda: block_theorems.proposition_depth("circle"),
+    block_theorems.float_limits,
+)
+
+
+def prove_each() -> Iterator[Statement]:
+    """One verdict after the other, so that a caller can show them as they come."""
+    for check in CHECKS:
+        yield check()
+
+
+def prove_all() -> list[Statement]:
+    """Every verdict. `all(not s.surprising for s in prove_all())` is what the documentation promises."""
+    return list(prove_each())
