@@ -7,6 +7,7 @@ The factory is called without arguments and gives a scikit-learn style classifie
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,15 @@ from hardgap.baselines.methods import METHODS, Estimator, Method, choose_methods
 from hardgap.errors import BadInput
 
 
-def named_methods(names: list[str]) -> tuple[Method, ...]:
+def named_methods(names: Sequence[str], known: Sequence[Method] = METHODS) -> tuple[Method, ...]:
     """Known methods by name and a user's own by import path, in the order given.
 
     Import paths alone join the methods that are there anyway, so that the table compares them.
     """
-    if all(":" in name for name in names):
-        return (*METHODS, *(load_method(name) for name in names))
-    return tuple(load_method(name) if ":" in name else choose_methods([name])[0] for name in names)
+    own = {name: load_method(name) for name in names if ":" in name}
+    if len(own) == len(names):
+        return (*known, *own.values())
+    return tuple(own[name] if name in own else choose_methods([name], known)[0] for name in names)
 
 
 def load_method(path: str) -> Method:

@@ -1,0 +1,170 @@
+"""Figure 2: accuracy on hidden cells by representation level and method, the network beside them.
+
+Drawn from the plain data that `hardgap baselines … --json` prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, Rectangle
+
+from hardgap.errors import BadInput
+
+STYLE: Any = {"font.family": "sans-serif", "font.size": 10, "axes.spines.top": False, "axes.spines.right": False,
+              "svg.fonttype": "none", "svg.hashsalt": "hardgap"}  # fmt: skip
+COLOURS = ("#0072b2", "#009e73", "#cc79a7", "#d55e00", "#8c6bb1", "#777777", "#b8860b", "#56b4e9")
+MARKERS = ("o", "s", "^", "D", "v", "x", "P", "*")
+NETWORK, PAPER, BEFORE, AFTER = "#111111", "#d9d9d9", "#fff7ec", "#eaf3fb"
+STEP = 0.13
+"""Distance between two methods of a level, in units of the distance between levels."""
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Write a figure in the format that the file's ending names."""
+    if path.suffix.lower() not in (".svg", ".png", ".pdf"):
+        raise BadInput(f"--figure {path}: give a name that ends in .svg, .png or .pdf")
+    metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
+    try:
+        with mpl.rc_context(STYLE):
+            figure.savefig(path, dpi=160, metadata=metadata, bbox_inches="tight")
+    except OSError as error:
+        raise BadInput(f"--figure {path}: {error.strerror}") from error
+
+
+def draw(report: dict[str, Any]) -> Figure:
+    """The figure of any report of `hardgap baselines`."""
+    if report["kind"] not in DRAWN:
+        raise BadInput(f"--figure: there is a figure of runs and of a truth table, not of {report['kind']} results")
+    return DRAWN[report["kind"]](report)
+
+
+def levels_figure(report: dict[str, Any]) -> Figure:
+    """Table 1 as a picture: a dot a run, a line over their range; grey bars are the published ranges."""
+    lines, runs = report["table"], report["runs"]
+    methods = list(lines[0]["holdout"])
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(max(4.5, 1.75 * len(lines) + 1.0), 4.3), layout="constrained")
+        axes = figure.add_subplot()
+        _background(axes, lines)
+        for place, line in enumerate(lines):
+            _level(axes, place, line, runs)
+        _network(axes, lines, runs)
+        _frame(axes, lines)
+        figure.legend(handles=_legend(methods, lines, runs), frameon=False, ncols=5, loc="outside lower center")
+        figure.suptitle(_title(report), x=0.01, ha="left", fontsize=12, fontweight="bold")
+    return figure
+
+
+def _title(report: dict[str, Any]) -> str:
+    return f"Can similarity fill the gap? {report['about']}"
+
+
+def _background(axes: Axes, lines: Sequence[dict[str, Any]]) -> None:
+    """Tint the levels before and after the network's layers apart."""
+    before = sum("hidden" not in line["level"] for line in lines)
+    regions = [(0, before, BEFORE, "before the network's layers"), (before, len(lines), AFTER, "after them")]
+    for first, last, colour, words in regions:
+        if last > first:
+            axes.add_patch(Rectangle((first - 0.5, -6), last - first, 112, color=colour, linewidth=0, zorder=0))
+            axes.text((first + last - 1) / 2, 109, words, ha="center", va="bottom", fontsize=10, color="#444444")
+
+
+def _level(axes: Axes, place: int, line: dict[str, Any], runs: Sequence[dict[str, Any]]) -> None:
+    for index, (method, (low, high)) in enumerate(line["holdout"].items()):
+        x = place + (index - (len(line["holdout"]) - 1) / 2) * STEP
+        if method in line["published"]:
+            bottom, top = line["published"][method]
+            axes.add_patch(Rectangle((x - 0.05, bottom - 1), 0.10, top - bottom + 2, color=PAPER, zorder=1))
+        colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)]
+        axes.plot([x, x], [low, high], color=colour, linewidth=1.6, zorder=3)
+        values = [100 * found["methods"][method]["holdout"] for run in runs for found in run["levels"]
+                  if found["level"] == line["level"]] or [low]  # fmt: skip
+        axes.plot([x] * len(values), values, marker, color=colour, markersize=5, alpha=0.75, zorder=4)
+
+
+def _network(axes: Axes, lines: Sequence[dict[str, Any]], runs: Sequence[dict[str, Any]]) -> None:
+    if not runs:
+        return
+    average = sum(line["network"] for line in lines) / len(lines)
+    axes.plot([-0.5, len(lines) - 0.5], [average] * 2, color=NETWORK, linewidth=2, zorder=2)
+    label = f"the network\nitself:\n{average:.1f} %"
+    axes.annotate(label, (len(lines) - 0.45, average), va="center", color=NETWORK, annotation_clip=False)
+
+
+def _frame(axes: Axes, lines: Sequence[dict[str, Any]]) -> None:
+    axes.set_xlim(-0.5, len(lines) - 0.5)
+    axes.set_ylim(-6, 106)
+    axes.set_yticks([0, 25, 50, 75, 100])
+    axes.set_ylabel("right answers on hidden cells, %")
+    axes.set_xticks(range(len(lines)), [_wrapped(line["title"]) for line in lines])
+    axes.tick_params(axis="x", length=0)
+
+
+def _wrapped(title: str) -> str:
+    """`Nbhd. embedding, fixed position (192-d)` on lines of its own.
+
+    >>> _wrapped("Nbhd. embedding, fixed position (192-d)")
+    'neighbourhood\\nembedding,\\nfixed position\\n(192-d)'
+    """
+    name, _, size = title.partition(" (")
+    words = name.replace("Nbhd.", "neighbourhood").replace("Single-pos.", "single cell's").replace("Input", "input")
+    head, _, tail = words.replace(" embedding", "\nembedding").replace(" hidden", "\nhidden state").partition(", ")
+    return "\n".join(filter(None, [head + ("," if tail else ""), tail, f"({size}" if size else ""]))
+
+
+def _legend(methods: Sequence[str], lines: Sequence[dict[str, Any]], runs: Sequence[dict[str, Any]]) -> list[Any]:
+    handles: list[Any] = [
+        Line2D([], [], color=COLOURS[i % len(COLOURS)], marker=MARKERS[i % len(MARKERS)], linewidth=1.6, label=method)
+        for i, method in enumerate(methods)
+    ]
+    if any(line["published"] for line in lines):
+        handles.append(Patch(color=PAPER, label="published range (width 101)"))
+    if runs:
+        handles.append(Line2D([], [], color=NETWORK, linewidth=2, label="the network itself"))
+    return handles
+
+
+def sizes_figure(report: dict[str, Any]) -> Figure:
+    """One panel a level: accuracy against the number of examples learned from, the range over runs shaded."""
+    sizes = [entry["size"] for entry in report["sizes"]]
+    lines = report["sizes"][0]["table"]
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(2.3 * len(lines) + 0.6, 3.2), layout="constrained")
+        panels = figure.subplots(1, len(lines), sharey=True, squeeze=False)[0]
+        for place, axes in enumerate(panels):
+            _size_panel(axes, sizes, [entry["table"][place] for entry in report["sizes"]])
+        panels[0].set_ylabel("right answers on hidden cells, %")
+        figure.supxlabel("visible cells learned from", fontsize=10)
+        figure.legend(
+            handles=_legend(list(lines[0]["holdout"]), [], []), frameon=False, ncols=6, loc="outside lower center"
+        )
+        figure.suptitle(_title(report), x=0.01, ha="left", fontsize=12, fontweight="bold")
+    return figure
+
+
+def _size_panel(axes: Axes, sizes: Sequence[int], lines: Sequence[dict[str, Any]]) -> None:
+    for index, method in enumerate(lines[0]["holdout"]):
+        low, high = zip(*(line["holdout"][method] for line in lines), strict=True)
+        colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)]
+        middle = [(a + b) / 2 for a, b in zip(low, high, strict=True)]
+        axes.fill_between(sizes, low, high, color=colour, alpha=0.15, linewidth=0)
+        axes.plot(sizes, middle, color=colour, marker=marker, markersize=4, linewidth=1.4)
+    axes.set_xscale("log")
+    axes.set_xticks(sizes, [str(size) for size in sizes], rotation=60, fontsize=8)
+    axes.set_xticks([], minor=True)
+    axes.set_ylim(-4, 104)
+    axes.set_title(_wrapped(lines[0]["title"]), fontsize=9)
+
+
+DRAWN: dict[str, Callable[[dict[str, Any]], Figure]] = {
+    "levels": levels_figure,
+    "truth-table": levels_figure,
+    "sizes": sizes_figure,
+}
