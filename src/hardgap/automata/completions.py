@@ -108,9 +108,8 @@ def _search(evidence: Evidence, cones: Cones, wrong_at: int | None = None) -> Ru
         refutation = evidence.refutation(candidate)
         if refutation is None:
             return candidate
-        steps, windows = refutation
-        for window in windows.tolist():
-            cones.require(steps, window)
+        for window, target in zip(refutation.windows.tolist(), refutation.targets.tolist(), strict=True):
+            cones.require(refutation.steps, window, bool(target))
     return None
 
 

@@ -7,6 +7,7 @@ are shared between all windows that overlap, and windows without a hidden patter
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
@@ -52,21 +53,14 @@ class Cones:
         """From now on propose only completions that differ from this one."""
         self._solver.add_clause([-self._true_literal(completion, p) for p in self._entry])
 
-    def require(self, steps: int, window: int) -> None:
-        """From now on propose only completions that bring the window's centre to the true value."""
-        value, target = self._centre(steps, window), self._true_centre(steps, window)
+    def require(self, steps: int, window: int, target: bool) -> None:
+        """From now on propose only completions that bring the window's centre to the target."""
+        value = self._centre(steps, window)
         if not isinstance(value, bool):
             self._solver.add_clause([value if target else -value])
 
     def _true_literal(self, rule: Rule, pattern: int) -> int:
         return self._entry[pattern] if rule.table[pattern] else -self._entry[pattern]
-
-    def _true_centre(self, steps: int, window: int) -> bool:
-        if steps == 1:
-            return bool(self._gap.rule.table[window])
-        return bool(
-            self._gap.rule.table[_number([self._true_centre(steps - 1, w) for w in self._parts(steps, window)])]
-        )
 
     def _centre(self, steps: int, window: int) -> Value:
         if steps == 1:
@@ -91,10 +85,7 @@ class Cones:
             return self._output(_number(inputs))
         self._variables += 1
         result = self._variables
-        for pattern in range(self._gap.rule.patterns):
-            unless = _unless(inputs, pattern)
-            if unless is None:
-                continue
+        for pattern, unless in _cases(inputs):
             output = self._output(pattern)
             if isinstance(output, bool):
                 self._solver.add_clause([*unless, result if output else -result])
@@ -104,17 +95,22 @@ class Cones:
         return result
 
 
-def _number(bits: list[Value]) -> int:
+def _number(bits: Sequence[Value]) -> int:
     return int("".join("1" if bit else "0" for bit in bits), 2)
 
 
-def _unless(inputs: list[Value], pattern: int) -> list[int] | None:
-    """The literals that say "the inputs are not this pattern"; None if they cannot be it."""
-    literals = []
-    for place, value in enumerate(reversed(inputs)):
-        bit = bool(pattern >> place & 1)
-        if not isinstance(value, bool):
-            literals.append(-value if bit else value)
-        elif value != bit:
-            return None
-    return literals
+def _cases(inputs: list[Value]) -> list[tuple[int, list[int]]]:
+    """Every pattern that the inputs can form, with the literals that say they do not form it.
+
+    >>> _cases([True, 7, False])  # variable 7 between two known cells
+    [(4, [7]), (6, [-7])]
+    """
+    cases: list[tuple[int, list[int]]] = [(0, [])]
+    for value in inputs:
+        if isinstance(value, bool):
+            cases = [(2 * pattern + value, unless) for pattern, unless in cases]
+        else:
+            zero = [(2 * pattern, [*unless, value]) for pattern, unless in cases]
+            one = [(2 * pattern + 1, [*unless, -value]) for pattern, unless in cases]
+            cases = zero + one
+    return cases

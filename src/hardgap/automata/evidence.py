@@ -46,8 +46,8 @@ class Evidence:
     def windows(self) -> int:
         return sum(len(depth.windows) for depth in self.depths)
 
-    def refutation(self, candidate: Rule, at_most: int = 4) -> tuple[int, Windows] | None:
-        """Windows where the candidate's own rollout differs from a target, at the earliest step; None if it fits.
+    def refutation(self, candidate: Rule, at_most: int = 4) -> Depth | None:
+        """Windows where the candidate's own rollout misses a target, at the earliest such step; None if it fits.
 
         A few, spread over the list, are enough for a search to learn from.
         """
@@ -55,7 +55,7 @@ class Evidence:
             wrong = np.flatnonzero(evolve(candidate, depth.windows, depth.steps) != depth.targets)
             if len(wrong):
                 chosen = wrong[np.unique(np.linspace(0, len(wrong) - 1, at_most).astype(int))]
-                return depth.steps, depth.windows[chosen]
+                return Depth(depth.steps, depth.windows[chosen], depth.targets[chosen])
         return None
 
     def fits(self, candidate: Rule) -> bool:

@@ -63,9 +63,8 @@ def smallest_lost(
 
 
 def is_identified(rule: Rule, hidden: frozenset[int], steps: int) -> bool:
-    """Whether the true rule is the only completion that fits; short rollouts are asked first, being enough mostly."""
-    gap = Gap(rule, tuple(hidden))
-    return any(completions(every_row(gap, t), limit=2).identified for t in range(2, steps + 1))
+    """Whether the true rule is the only completion that fits."""
+    return completions(every_row(Gap(rule, tuple(hidden)), steps), limit=2).identified
 
 
 def _grown(rule: Rule, hidden: frozenset[int], steps: int, rng: np.random.Generator) -> frozenset[int]:

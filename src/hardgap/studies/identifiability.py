@@ -1,0 +1,144 @@
+"""Is what training fails to find there to be found? The numbers and figures of docs/identifiability.md.
+
+python -m hardgap.studies.identifiability measure docs/figures     # minutes; writes identifiability.json
+python -m hardgap.studies.identifiability draw docs/figures        # seconds; draws what was measured
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hardgap.automata.completions import completions
+from hardgap.automata.evidence import every_row, evolve, rows_shown
+from hardgap.automata.frontier import smallest_lost
+from hardgap.automata.gap import Gap, draw_hidden
+from hardgap.automata.identify import identify
+from hardgap.automata.rule import Rule, parse_rule
+from hardgap.errors import BadInput
+
+STEPS = (2, 3, 4)
+
+# Seeds of 10 that reached 70 % holdout, by hidden pattern (paper, "Per-pattern holdout accuracy for radius-1 rules").
+TRAINED_50 = {
+    "150": (0, 0, 4, 0, 0, 4, 0, 0),
+    "30": (1, 5, 6, 10, 0, 2, 10, 7),
+    "106": (10, 10, 0, 8, 9, 10, 4, 4),
+}
+TRAINED_150_220 = (3, 10, None, 10, 10, None, 10, 4)
+# Mean holdout accuracy in percent by number of hidden patterns (paper, "k-Sweep Detailed Results").
+TRAINED_K = {
+    "D": {4: 99.4, 8: 96.7, 10: 99.6, 12: 99.6, 14: 99.8, 16: 55.3, 20: 55.3, 24: 42.2, 28: 43.0},
+    "G": {14: 99.3, 16: 99.2, 20: 99.2, 24: 97.1, 26: 81.3, 27: 95.7, 28: 82.3},
+}
+
+
+def single_patterns(rows: int = 1000, width: int = 101, seed: int = 0) -> list[dict[str, Any]]:
+    """One hidden pattern of Rules 150, 30 and 106: every completion but the true one is refuted in two steps."""
+    initial = np.random.default_rng(seed).integers(0, 2, (rows, width), dtype=np.uint8)
+    table = []
+    for name, trained in TRAINED_50.items():
+        for pattern in range(8):
+            gap = Gap(parse_rule(name), (pattern,))
+            answers = [identify(gap, initial, steps).as_dict() for steps in STEPS]
+            row = {"rule": name, "pattern": pattern, "trained": trained[pattern]}
+            table.append(row | {"contradicted": contradicted(gap, max(STEPS)), "answers": answers})
+    return table
+
+
+def contradicted(gap: Gap, steps: int) -> list[float]:
+    """The share of supervised cells that the completion with every hidden output wrong gets wrong, at steps 2 on.
+
+    Exact for uniformly random rows: each window is as likely as any other.
+    """
+    wrong = gap.rule.table.copy()
+    wrong[list(gap.hidden)] ^= 1
+    other = Rule.from_table(wrong)
+    depths = every_row(gap, steps).depths
+    return [float((evolve(other, depth.windows, depth.steps) != depth.targets).mean()) for depth in depths]
+
+
+def k_sweep(name: str, sets: int = 40) -> list[dict[str, Any]]:
+    """How many of k randomly hidden entries are determined, as k grows to 31 of 32."""
+    rule, table = parse_rule(name), []
+    for k in range(1, rule.patterns):
+        found = [_determined(Gap(rule, draw_hidden(rule, k, seed=seed))) for seed in range(sets)]
+        table.append({"k": k, "sets": sets, "determined": {str(t): [f[t] for f in found] for t in STEPS}})
+    return table
+
+
+def _determined(gap: Gap) -> dict[int, int]:
+    """The number of determined entries by steps; what fewer steps determine in full need not be asked again."""
+    count: dict[int, int] = {}
+    for t in STEPS:
+        done = len(gap.hidden) in count.values()
+        count[t] = len(gap.hidden) if done else len(completions(every_row(gap, t), limit=2).determined)
+    return count
+
+
+def rows_needed(name: str, k: int, *, sets: int = 20, width: int = 101, steps: int = 4) -> list[int | None]:
+    """How many random rows, taken one after the other, it takes until only the true rule fits; None past 64."""
+    rule, needed = parse_rule(name), list[int | None]()
+    for seed in range(sets):
+        gap = Gap(rule, draw_hidden(rule, k, seed=seed))
+        rows = np.random.default_rng([seed, k]).integers(0, 2, (64, width), dtype=np.uint8)
+        enough = (n for n in range(1, 65) if completions(rows_shown(gap, rows[:n], steps), limit=2).identified)
+        needed.append(next(enough, None))
+    return needed
+
+
+def frontier(name: str, steps: int, *, both_outputs_seen: bool, rounds: int) -> dict[str, Any]:
+    """The smallest hidden set that loses information, whichever patterns it holds."""
+    found = smallest_lost(parse_rule(name), steps, both_outputs_seen=both_outputs_seen, rounds=rounds)
+    return {
+        "rule": name,
+        "steps": steps,
+        "both_outputs_seen": both_outputs_seen,
+        "size": found.size,
+        "lost": found.lost and list(found.lost),
+        "rounds": found.rounds,
+    }
+
+
+def frontiers(rounds: int = 100) -> list[dict[str, Any]]:
+    """Any 15 patterns of Rule D and any 8 of Rule G can be hidden: four steps determine them."""
+    plain = [frontier(name, steps, both_outputs_seen=False, rounds=rounds) for name in TRAINED_K for steps in STEPS]
+    return [*plain, *(frontier(name, 4, both_outputs_seen=True, rounds=rounds) for name in TRAINED_K)]
+
+
+def measure(folder: Path) -> None:
+    """Compute everything and write it down, each part as soon as it is there; what is there already is kept."""
+    path = folder / "identifiability.json"
+    numbers: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    parts: dict[str, Callable[[], Any]] = {
+        "single": single_patterns,
+        "sweep": lambda: {name: k_sweep(name) for name in TRAINED_K},
+        "rows": lambda: {name: {str(k): rows_needed(name, k) for k in (8, 14, 16, 20, 24)} for name in TRAINED_K},
+        "frontier": frontiers,
+    }
+    for part, compute in parts.items():
+        if part not in numbers:
+            numbers[part] = compute()
+            path.write_text(json.dumps(numbers, separators=(",", ":")) + "\n")
+
+
+def main(arguments: list[str]) -> None:
+    """Measure or draw, as the module's docstring shows."""
+    match arguments:
+        case ["measure", folder]:
+            measure(Path(folder))
+        case ["draw", folder]:
+            from hardgap.studies.identifiability_figures import draw
+
+            draw(json.loads((Path(folder) / "identifiability.json").read_text()), Path(folder))
+        case _:
+            raise BadInput("say measure or draw, and the folder: measure docs/figures")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
