@@ -82,8 +82,8 @@ def _accuracies(model: nn.Module, gap: Gap, rows: NDArray[np.uint8]) -> dict[str
 
 
 def _probed(model: nn.Module, gap: Gap, rows: NDArray[np.uint8]) -> dict[str, float | None]:
-    """Neighbours and output at the end of each layer; attention sublayers are left to the full analysis."""
-    readings = [r for r in linear_probes(model, gap, rows).readings if "attention" not in r.title]
+    """Neighbours and output at the end of each layer, and whether what visible cells teach holds for hidden ones."""
+    readings = [r for r in linear_probes(model, gap, rows).readings if _ends_layer(r.title)]
     found: dict[str, float | None] = {}
     for title in dict.fromkeys(reading.title for reading in readings):
         here = {reading.bit: reading for reading in readings if reading.title == title}
@@ -91,12 +91,18 @@ def _probed(model: nn.Module, gap: Gap, rows: NDArray[np.uint8]) -> dict[str, fl
         output = next(reading for bit, reading in here.items() if bit.startswith("output"))
         found[f"probe neighbours, {title}"] = float(np.mean(neighbours))
         found[f"probe output, {title}"] = output.accuracy
+        found[f"probe output, visible to hidden, {title}"] = output.transfer
     return found
+
+
+def _ends_layer(title: str) -> bool:
+    """Leaves out the embedding, which knows one cell, and the encoder's half-way levels."""
+    return title != "embedding" and "attention" not in title
 
 
 def _read_early(model: nn.Module, gap: Gap, rows: NDArray[np.uint8]) -> dict[str, float | None]:
     """The lens before the last level, where it is not yet the network's own answer."""
-    readings = [r for r in logit_lens(model, gap, rows).readings if "attention" not in r.title]
+    readings = [r for r in logit_lens(model, gap, rows).readings if _ends_layer(r.title)]
     return {f"lens, {reading.title}": reading.accuracy.overall for reading in readings[:-1]}
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binomtest
 from torch import nn
 
 from hardgap.automata.gap import Gap
@@ -111,8 +112,8 @@ def influence_by_offset(model: nn.Module, rows: NDArray[np.uint8]) -> dict[int, 
 def _entries(grid: Grid, gap: Gap) -> tuple[Entry, ...]:
     ones = (grid.logits > 0).mean(axis=0)
     outputs = (ones > 0.5).astype(int)
-    confidence = np.where(outputs, ones, 1 - ones)
-    low, high = wilson(confidence, len(grid.logits))
+    hits = np.where(outputs, ones, 1 - ones) * len(grid.logits)
+    bounds = [binomtest(round(hit), len(grid.logits)).proportion_ci(method="wilson") for hit in hits]
     return tuple(
         Entry(
             pattern=p,
@@ -120,24 +121,12 @@ def _entries(grid: Grid, gap: Gap) -> tuple[Entry, ...]:
             hidden=p in gap.hidden,
             true=int(gap.rule.table[p]),
             output=int(outputs[p]),
-            confidence=float(confidence[p]),
-            low=float(low[p]),
-            high=float(high[p]),
+            confidence=float(hits[p] / len(grid.logits)),
+            low=float(bounds[p].low),
+            high=float(bounds[p].high),
             mean_logit=float(grid.logits[:, p].mean()),
             least_logit=float(grid.logits[:, p].min()),
             most_logit=float(grid.logits[:, p].max()),
         )
         for p in range(gap.rule.patterns)
     )
-
-
-def wilson(share: NDArray[np.float64], trials: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Wilson's 95 % interval of a share of independent trials.
-
-    >>> [round(float(end), 3) for end in wilson(np.array(1.0), 10)]
-    [0.722, 1.0]
-    """
-    z = 1.959964
-    centre = (share + z**2 / (2 * trials)) / (1 + z**2 / trials)
-    half = z / (1 + z**2 / trials) * np.sqrt(share * (1 - share) / trials + z**2 / (4 * trials**2))
-    return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)

@@ -1,0 +1,163 @@
+"""`hardgap circuits RUN`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from hardgap.cli.output import STORE, Json, StoreFolder, err, show_json, show_table
+from hardgap.errors import BadInput
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+    from numpy.typing import NDArray
+    from torch import nn
+
+    from hardgap.runs.config import AutomatonRun
+    from hardgap.runs.store import Store
+
+CELLS = 6_000
+"""About as many cells of the run's test rows are looked at."""
+
+
+def circuits(
+    run: str,
+    /,
+    *,
+    only: Annotated[
+        str | None, Parameter(help="Analyses with commas between, e.g. lens,probes; all if not given.")
+    ] = None,
+    over_time: Annotated[
+        bool, Parameter(negative="", help="When does each signal appear? Looks at the kept snapshots.")
+    ] = False,
+    step: Annotated[int | None, Parameter(help="Look at the snapshot after this many steps, not at the end.")] = None,
+    figure: Annotated[Path | None, Parameter(help="Draw a page: FILE.png, .svg or .pdf.")] = None,
+    seed: Annotated[int, Parameter(help="Of the contexts and targets that are drawn.")] = 0,
+    store: StoreFolder = STORE,
+    json: Json = False,
+) -> None:
+    """Open a trained network: what it computes, where, and since when.
+
+    RUN is an id of `hardgap runs list` or its first digits. The analyses are polynomial, rule, consistency,
+    layers, heads, lens, probes, patching, attention and neurons.
+
+    Examples:
+
+        hardgap circuits 9dcd --figure circuits.png
+        hardgap circuits 9dcd --only rule,consistency
+        hardgap circuits 9dcd --over-time --figure appears.svg
+        hardgap circuits 9dcd --only probes --json
+    """
+    if over_time and (only is not None or step is not None):
+        raise BadInput("--over-time follows fixed signals over all snapshots; it goes without --only and --step")
+    if figure is not None:
+        from hardgap.report.circuits_figure import check_format
+
+        check_format(figure)
+    from hardgap.runs.execute import single_thread
+    from hardgap.runs.store import Store
+
+    single_thread()
+    opened = Store(store, create=False)
+    config = _automaton(opened, run)
+    if over_time:
+        _over_time(opened, config, figure, json=json)
+    else:
+        _open(opened, config, only, step, figure, seed, json=json)
+
+
+def _automaton(store: Store, run: str) -> AutomatonRun:
+    from hardgap.runs.config import AutomatonRun
+
+    config = store.get(run).config
+    if not isinstance(config, AutomatonRun):
+        raise BadInput(f"run {config.id} is of experiment {config.experiment!r}; circuits opens automaton runs")
+    return config
+
+
+def _open(
+    store: Store,
+    config: AutomatonRun,
+    only: str | None,
+    step: int | None,
+    figure: Path | None,
+    seed: int,
+    *,
+    json: bool,
+) -> None:
+    from hardgap.circuits.opening import Subject, check_names, open_network
+    from hardgap.report.circuits_tables import circuit_tables
+    from hardgap.runs.execute import build_task, load_model
+
+    names = check_names([] if only is None else [name.strip() for name in only.split(",")])
+    model, _ = load_model(store, config.id, step)
+    err().print(f"{config.describe()}  (run {config.id})")
+    subject = Subject(model, config.gap, _rows(config), config.unrolling, build_task(config).model(), seed)
+    opening = open_network(subject, names, on_start=lambda name: _progress(names, name))
+    if only is not None and not opening.results:
+        raise BadInput("; ".join(opening.does_not_apply.values()))
+    data = {"run": config.id, "about": config.describe(), "step": step, **opening.as_dict()}
+    _draw(data, figure, over_time=False)
+    if json:
+        show_json(data)
+        return
+    for table in circuit_tables(data):
+        show_table(table.title, table.columns, table.rows, table.right)
+
+
+def _over_time(store: Store, config: AutomatonRun, figure: Path | None, *, json: bool) -> None:
+    from hardgap.circuits.over_time import over_time
+    from hardgap.report.circuits_tables import timeline_table
+
+    err().print(f"{config.describe()}  (run {config.id})")
+    timeline = over_time(
+        _snapshots(store, config), config.gap, _rows(config), on_start=lambda step: err().print(f"  step {step}")
+    )
+    data = {"run": config.id, "about": config.describe(), **timeline.as_dict()}
+    _draw(data, figure, over_time=True, curve=store.curve(config.id))
+    if json:
+        show_json(data)
+        return
+    table = timeline_table(data)
+    show_table(table.title, table.columns, table.rows, table.right)
+
+
+def _snapshots(store: Store, config: AutomatonRun) -> Iterator[tuple[int, nn.Module]]:
+    from hardgap.runs.checkpoints import Checkpoints
+    from hardgap.runs.execute import load_model
+
+    steps = Checkpoints(store.folder, config.id).snapshots()
+    if not steps:
+        raise BadInput(f"run {config.id} has kept no snapshots; `hardgap runs retrain {config.id}` makes them again")
+    for step in steps:
+        yield step, load_model(store, config.id, step)[0]
+
+
+def _rows(config: AutomatonRun) -> NDArray[np.uint8]:
+    """Test rows of the run: as many as hold about `CELLS` cells, at least 64."""
+    from hardgap.training.automaton import split_rows
+
+    rows = split_rows(config.width, config.train_rows, config.test_rows, config.seed)[1]
+    return rows[: max(64, CELLS // config.width)]
+
+
+def _draw(
+    data: dict[str, Any], figure: Path | None, *, over_time: bool, curve: list[dict[str, Any]] | None = None
+) -> None:
+    if figure is None:
+        return
+    from hardgap.report.circuits_figure import circuits_figure, save_figure, timeline_figure
+
+    at = "" if data.get("step") is None else f", after {data['step']} steps"
+    heading = f"{data['about']}{at}   (run {data['run']})"
+    drawn = timeline_figure(data, heading, curve or ()) if over_time else circuits_figure(data, heading)
+    save_figure(drawn, figure)
+    err().print(f"drawn to {figure}")
+
+
+def _progress(names: list[str], name: str) -> None:
+    err().print(f"  {names.index(name) + 1}/{len(names)} {name}")
