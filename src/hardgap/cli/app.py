@@ -16,15 +16,6 @@ EPILOGUE = """\
 Start with `hardgap demo`, then `hardgap reproduce --scale desk`. Every command that prints a table takes `--json`; \
 progress goes to stderr."""
 
-app = App(
-    name="hardgap",
-    help="Has a neural network learned a rule it was never shown?",
-    help_epilogue=EPILOGUE,
-    version=hardgap.__version__,
-    help_format="markdown",
-    suppress_keyboard_interrupt=False,
-)
-
 # A command is named by where it lives, so that `--help` imports none of them.
 COMMANDS = {
     "demo": "The whole story in under three minutes, ending in a page to open.",
@@ -33,20 +24,37 @@ COMMANDS = {
     "reproduce": "Run what is missing of the paper's claims; print measured beside published.",
     "rule": "A rule's table, formula, class and a picture of its rollout.",
     "identify": "Does what is visible determine what is hidden?",
+    "baselines": "Every interpolation method on the same gap, at five levels of representation.",
+    "circuits": "Open a trained network: what it computes, and where.",
     "prove": "Check every theorem of the paper exactly.",
     "construct": "Encoder weights that compute a rule exactly, verified and saved.",
+    "runs": "List, show, export, import, certify and remove measured runs.",
     "bench": "Speed, as ratios against what you would otherwise use.",
 }
-for command, summary in COMMANDS.items():
-    app.command(f"hardgap.cli.{command}:{command}", name=command, help=summary)
-app.command("hardgap.cli.runs:runs_app", name="runs", help="List, show, export, import and remove measured runs.")
-app.register_install_completion_command()
+
+
+def build_app(asked: str | None = None) -> App:
+    """The command line. The command that is `asked` for brings its own long help; the others one line each."""
+    app = App(
+        name="hardgap",
+        help="Has a neural network learned a rule it was never shown?",
+        help_epilogue=EPILOGUE if asked not in COMMANDS else None,
+        version=hardgap.__version__,
+        help_format="markdown",
+        suppress_keyboard_interrupt=False,
+    )
+    for command, summary in COMMANDS.items():
+        app.command(f"hardgap.cli.{command}:{command}", name=command, help=None if command == asked else summary)
+    app.register_install_completion_command()
+    return app
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; always ends by raising SystemExit."""
+    given = sys.argv[1:] if arguments is None else arguments
+    app = build_app(given[0] if given else None)
     try:
-        result = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+        result = app(given, exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
         complain(_one_sentence(error))
         sys.exit(2)

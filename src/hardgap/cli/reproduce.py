@@ -29,7 +29,7 @@ def reproduce(
     One seed of everything comes before a second seed of anything, so that a short budget tells the most.
     The committed measurements can be taken in first: `hardgap runs import results/`.
 
-    Examples:
+    Try:
 
         hardgap reproduce --scale desk --budget 90m
         hardgap reproduce main/rule-d-soft main/rule-d-none

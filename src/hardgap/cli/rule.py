@@ -23,7 +23,7 @@ def rule(
 ) -> None:
     """A rule's truth table, algebraic normal form, equivalence class, and a picture of its rollout.
 
-    Examples:
+    Try:
 
         hardgap rule 110
         hardgap rule D --random

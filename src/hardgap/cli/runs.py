@@ -12,7 +12,7 @@ from hardgap.errors import BadInput
 from hardgap.runs.store import Row, Store
 from hardgap.runs.summary import summarise
 
-runs_app = App(name="runs", help="List, show, export, import and remove measured runs.")
+runs = App(name="runs", help="List, show, export, import, certify and remove measured runs.")
 
 
 def as_dict(store: Store, row: Row) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def show_rows(store: Store, rows: list[Row], *, json: bool) -> None:
     )  # fmt: skip
 
 
-@runs_app.command(name="list")
+@runs.command(name="list")
 def list_runs(
     *,
     status: Annotated[str | None, Parameter(help="Only queued, running, done or failed ones.")] = None,
@@ -70,7 +70,7 @@ def list_runs(
     show_rows(opened, [row for row in opened.rows() if status in (None, row.status)], json=json)
 
 
-@runs_app.command
+@runs.command
 def show(run: str, /, *, store: StoreFolder = STORE, json: Json = False) -> None:
     """Show one run: what was asked for, what it was made with, and its curve.
 
@@ -101,7 +101,7 @@ def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.4f}"
 
 
-@runs_app.command
+@runs.command
 def export(folder: Path, /, *, store: StoreFolder = STORE) -> None:
     """Write every finished run to FOLDER, one JSON file each.
 
@@ -114,7 +114,7 @@ def export(folder: Path, /, *, store: StoreFolder = STORE) -> None:
     err().print(f"{len(written)} files written to {folder}")
 
 
-@runs_app.command(name="import")
+@runs.command(name="import")
 def import_results(folder: Path, /, *, store: StoreFolder = STORE) -> None:
     """Take in the runs that were exported to FOLDER.
 
@@ -126,7 +126,7 @@ def import_results(folder: Path, /, *, store: StoreFolder = STORE) -> None:
     err().print(f"{new} runs taken in, {known} were already here")
 
 
-@runs_app.command
+@runs.command
 def rm(run: str, /, *, store: StoreFolder = STORE) -> None:
     """Remove one run and its checkpoints.
 
@@ -141,7 +141,7 @@ def rm(run: str, /, *, store: StoreFolder = STORE) -> None:
     err().print(f"removed {row.id}: {row.config.describe()}")
 
 
-@runs_app.command
+@runs.command
 def retrain(run: str, /, *, store: StoreFolder = STORE) -> int:
     """Train a run again from its config, to have its weights here; its result is compared, not replaced.
 
@@ -161,7 +161,7 @@ def retrain(run: str, /, *, store: StoreFolder = STORE) -> int:
     return 0
 
 
-@runs_app.command
+@runs.command
 def certify(
     run: str,
     /,

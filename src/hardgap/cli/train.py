@@ -32,8 +32,8 @@ def train(
     scale: Annotated[Literal["smoke", "desk", "paper"], Parameter(help="Where defaults come from.")] = "desk",
     width: Annotated[int | None, Parameter(help="Cells in a row.")] = None,
     steps: Annotated[int | None, Parameter(help="Most training steps.")] = None,
-    batch: int | None = None,
-    learning_rate: float | None = None,
+    batch: Annotated[int | None, Parameter(help="Rows a training step.")] = None,
+    learning_rate: Annotated[float | None, Parameter(help="Of Adam; 0.001 if not given.")] = None,
     clip: Annotated[float | None, Parameter(help="Largest gradient norm; 0 switches clipping off.")] = None,
     schedule: Annotated[Literal["constant", "linear", "cosine"] | None, Parameter(help="Of the learning rate.")] = None,
     until_solved: Annotated[
@@ -43,7 +43,7 @@ def train(
     init: Annotated[
         Path | None, Parameter(help="Start from these weights (.safetensors), e.g. a construction.")
     ] = None,
-    seed: int = 0,
+    seed: Annotated[int, Parameter(help="Of data, initial weights and batch order.")] = 0,
     device: Annotated[Literal["auto", "cpu", "cuda", "mps"], Parameter(help="Where to compute.")] = "cpu",
     store: StoreFolder = STORE,
     json: Json = False,
@@ -53,7 +53,7 @@ def train(
     RULE is a number (150), a name (D), a wider rule (r2:0x…) or a formula. Stopped with Ctrl-C, the same
     command goes on; finished, it answers at once.
 
-    Examples:
+    Try:
 
         hardgap train 150 --hide 2
         hardgap train D --hide-random 8 --unroll hard --seed 3
