@@ -32,6 +32,23 @@ class EncoderSpec(Spec):
         return self
 
 
+class Seq2SeqSpec(Spec):
+    """The encoder-decoder of Experiment 2 (§4.6): 2+2 layers, 4 heads, 64 dimensions, 128 hidden units."""
+
+    kind: Literal["seq2seq"] = "seq2seq"
+    dim: Positive = 64
+    heads: Positive = 4
+    layers: Positive = Field(2, description="of the encoder, and as many of the decoder")
+    ffn: Positive = 128
+    position_std: float = Field(1.0, ge=0)
+
+    @model_validator(mode="after")
+    def _heads_divide_dim(self) -> Seq2SeqSpec:
+        if self.dim % self.heads:
+            raise ValueError(f"dim {self.dim} is not divisible by heads {self.heads}")
+        return self
+
+
 class ConvSpec(Spec):
     """The ceiling (§4.5): a convolution that is local by construction."""
 
