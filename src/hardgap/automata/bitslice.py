@@ -58,9 +58,11 @@ def unpack(words: Words, count: int) -> NDArray[np.uint8]:
     states = words.reshape(prod(lead), width, per_cell)
     rows = np.empty((len(states), per_cell * 8, 8, width), np.uint8)
     for state, eights in zip(states, rows, strict=True):  # one at a time, to stay in the cache
+        octets = np.ascontiguousarray(np.ascontiguousarray(state).view(np.uint8).T)
+        lanes = octets.reshape(-1).view(_WORD)
         for row in range(8):
-            bits = (state >> _WORD.type(row)) & _LOWEST_BITS  # bit `row` of each byte, in that byte
-            eights[:, row] = bits.view(np.uint8).T
+            bits = (lanes >> _WORD.type(row)) & _LOWEST_BITS  # bit `row` of each byte, in that byte
+            eights[:, row] = bits.view(np.uint8).reshape(octets.shape)
     return rows.reshape(*lead, per_cell * ROWS_PER_WORD, width)[..., :count, :]
 
 
