@@ -17,6 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from hardgap.errors import BadInput
 from hardgap.nn.encoder import Encoder
 from hardgap.theory.cube import Ints, parity
 from hardgap.theory.statement import Statement
@@ -34,6 +35,18 @@ class EmbeddingGeometry:
     deviation: float
     shells_apart: bool
     centres: int
+
+
+def embedding_of(weights: dict[str, Tensor]) -> Encoder:
+    """An encoder without blocks that embeds as the network with these weights does."""
+    names = ("embed.weight", "embed.bias", "positions")
+    if missing := [name for name in names if name not in weights]:
+        raise BadInput(f"these weights have no {missing[0]}: they are not those of an encoder")
+    width, dim = weights["positions"].shape
+    encoder = Encoder(width, dim=dim, heads=1, layers=0, ffn=1, position_std=0.0)
+    encoder = encoder.to(weights["positions"].dtype)
+    encoder.load_state_dict({name: weights[name] for name in names}, strict=False)
+    return encoder
 
 
 def neighbourhood_embeddings(encoder: Encoder, radius: int = 1) -> Tensor:

@@ -13,11 +13,14 @@ from hardgap.automata.rollout import patterns_of, step
 from hardgap.theory.construction import EPSILON, Circuit, norm_scale, offsets
 
 BATCH_CELLS = 1 << 16
+BATCH_SCORES = 1 << 23  # attention scores a head
 
 
 @dataclass(frozen=True)
 class Check:
-    """What was compared at one width. `margin` is the smallest logit on the right side; negative means wrong."""
+    """What was compared at one width. `margin` is the smallest logit on the right side; negative means wrong,
+    -inf not even a number.
+    """
 
     width: int
     rows: int
@@ -46,7 +49,7 @@ def check_rows(circuit: Circuit, rows: NDArray[np.uint8], *, exhaustive: bool = 
         targets = batch
         for rule in circuit.rules:
             targets = step(rule, targets)
-        signed = _logits(circuit, batch) * (2.0 * targets - 1)
+        signed = np.nan_to_num(_logits(circuit, batch) * (2.0 * targets - 1), nan=-np.inf)
         wrong += int((signed <= 0).sum())
         margin = min(margin, float(signed.min()))
     return Check(circuit.width, len(rows), exhaustive, wrong, margin)
@@ -66,7 +69,8 @@ def check_widths(
 
 
 def _batches(rows: NDArray[np.uint8]) -> Iterator[NDArray[np.uint8]]:
-    size = max(1, BATCH_CELLS // rows.shape[1])
+    width = rows.shape[1]
+    size = max(1, min(BATCH_CELLS // width, BATCH_SCORES // width**2))
     for start in range(0, len(rows), size):
         yield rows[start : start + size]
 
@@ -113,8 +117,8 @@ def certified_margin(circuit: Circuit) -> float:
     """A lower bound on the margin of a single-block circuit over *all* rows of its width.
 
     It takes the construction as built and the routing as measured, and follows the intervals of the margin
-    lemmas through the block; rounding after the attention (about 1e-6 in float32) is not included. -inf if
-    the detectors cannot be guaranteed.
+    lemmas through the block; rounding after the attention (about 1e-6 in float32) is not included. 0 if the
+    detectors cannot be guaranteed.
     """
     cells, dim = 2 * circuit.radius + 1, circuit.spec.dim
     low = 2 * float(routing(circuit).min()) - 1  # a routed bit lies in ±[low, 1] (paper's margin lemma)
@@ -124,7 +128,7 @@ def certified_margin(circuit: Circuit) -> float:
     active_low = smallest * (1 + (cells - 1) * low) - threshold
     silent_high = largest * (cells - 1 - low) - threshold
     if active_low <= 0 or silent_high >= 0:
-        return float("-inf")
+        return 0.0
     pair = active_low  # what reaches the readout pair; the rest of the stream is at most `rest`
     rest = (2 * cells + 2) * largest**2
     for _ in range(2 * circuit.spec.layers - 1):

@@ -1,0 +1,134 @@
+"""`hardgap construct RULE`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from hardgap.cli.output import Json, out, show_json, show_table
+
+if TYPE_CHECKING:
+    from hardgap.theory.recipe import Recipe
+    from hardgap.theory.verification import Check
+
+LEAST = -1e9  # stands for -inf, which JSON cannot say
+
+
+def construct(
+    rule: str,
+    /,
+    *,
+    width: Annotated[int, Parameter(help="Cells in a row of the network that is saved.")] = 101,
+    shape: Annotated[
+        Literal["minimal", "paper"], Parameter(help="The smallest block that does it, or 64/4/2 with 128 hidden units.")
+    ] = "minimal",
+    compact: Annotated[bool, Parameter(negative="", help="Fewest hidden units: the rarer output and a bias.")] = False,
+    then: Annotated[list[str] | None, Parameter(help="A rule for another block after this one; repeatable.")] = None,
+    code: Annotated[
+        Literal["one-hot", "circle"] | None, Parameter(help="With --then: the paper's position code, or 10 dimensions.")
+    ] = None,
+    output: Annotated[Path | None, Parameter(help="Where to save; rule-NAME-WIDTH.safetensors if not given.")] = None,
+    limits: Annotated[
+        bool, Parameter(negative="", help="Also: how wide float16 to float64 can go before routing fails.")
+    ] = False,
+    json: Json = False,
+) -> int:
+    """Encoder weights that compute a rule exactly: verified on every row of widths 3 to 12, then saved.
+
+    The weights are those of the network that `hardgap train` trains, which can start from them with `--init`.
+    Exit code 1 if any cell is wrong.
+
+    Try:
+
+        hardgap construct 110
+        hardgap construct 150 --compact
+        hardgap construct D --shape paper --output d.safetensors
+        hardgap construct 30 --then 110 --then 90 --code circle
+    """
+    import torch
+
+    from hardgap.automata.rule import parse_rule
+    from hardgap.theory.recipe import Recipe
+    from hardgap.training.checkpoint import save_tensors
+
+    torch.set_num_threads(1)
+    rules = tuple(parse_rule(text) for text in (rule, *(then or ())))
+    recipe = Recipe(rules, width=width, paper=shape == "paper", compact=compact, code=code)
+    report = _report(recipe)
+    path = output or Path(f"rule-{'-'.join(r.name.replace(':', '-') for r in rules)}-{width}.safetensors")
+    save_tensors(path, recipe.build().model.state_dict(), recipe.meta())
+    report["saved"] = str(path)
+    if limits:
+        report["limits"] = _limits()
+    show_json(report) if json else _show(report)
+    return int(not report["exact"])
+
+
+def _report(recipe: Recipe) -> dict[str, Any]:
+    circuit, checks = recipe.build(), recipe.verify()
+    return {
+        **recipe.meta(),
+        "parameters": circuit.parameters,
+        "exact": all(check.exact for check in checks),
+        "smallest_margin": max(min(check.margin for check in checks), LEAST),
+        "bound_all_rows": recipe.bound(),
+        "checks": [_as_dict(check) for check in checks],
+    }
+            for c in checks
+        ],
+    }
+
+
+def _as_dict(check: Check) -> dict[str, Any]:
+    margin = max(check.margin, LEAST)
+    rows = {"width": check.width, "rows": check.rows, "every_row": check.exhaustive}
+    return {**rows, "wrong_cells": check.wrong, "margin": margin}
+
+
+def _limits() -> list[dict[str, Any]]:
+    import torch
+
+    from hardgap.theory.limits import guaranteed_width, measured_limit, routing_curve
+
+    found = []
+    for dtype in (torch.bfloat16, torch.float16, torch.float32, torch.float64):
+        curve = routing_curve(dtype)
+        found.append({
+            "precision": str(dtype).removeprefix("torch."),
+            "guaranteed_below": guaranteed_width(dtype),
+            "measured_up_to": measured_limit(curve),
+            "curve": [{"width": p.width, "measured": p.measured, "predicted": p.predicted} for p in curve],
+        })  # fmt: skip
+    return found
+
+
+def _show(report: dict[str, Any]) -> None:
+    model, columns = report["model"], ["width", "rows", "wrong cells", "smallest logit margin"]
+    rows = [
+        [c["width"], f"{'all' if c['every_row'] else 'random'} {c['rows']:,}", c["wrong_cells"], f"{c['margin']:.6f}"]
+        for c in report["checks"]
+    ]
+    show_table(f"Rule {' then '.join(report['rules'])}", columns, rows, right=columns)
+    out().print(
+        f"{model['dim']} dimensions, {model['heads']} heads, {model['layers']} layer{'s' * (model['layers'] > 1)},"
+        f" {model['ffn']} hidden units; {report['parameters']:,} parameters at width {report['width']}"
+    )
+    bound = report["bound_all_rows"]
+    everywhere = f"; at least {bound:.4f}, before rounding, on all rows of width {report['width']}" if bound else ""
+    verdict = "exact" if report["exact"] else "NOT exact"
+    out().print(f"{verdict}: smallest logit margin {report['smallest_margin']:.6f}{everywhere}")
+    out().print(f"saved to {report['saved']}")
+    _show_limits(report.get("limits", []))
+
+
+def _show_limits(limits: list[dict[str, Any]]) -> None:
+    columns = ["width", "attention on the neighbour, measured", "at least, predicted"]
+    for limit in limits:
+        out().print(
+            f"\n{limit['precision']}: routing cannot fail below width {limit['guaranteed_below']:,.0f},"
+            f" measured intact up to {limit['measured_up_to']:,}"
+        )
+        curve = [[f"{p['width']:,}", f"{p['measured']:.4f}", f"{p['predicted']:.4f}"] for p in limit["curve"]]
+        show_table("", columns, curve, right=columns)

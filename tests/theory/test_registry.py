@@ -1,0 +1,41 @@
+"""All statements together: no surprise, and the sentences that do not hold are exactly the documented ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hardgap.theory.registry import prove_all
+from hardgap.theory.statement import Statement
+
+DOCS = Path(__file__).parents[2] / "docs" / "theory.md"
+
+
+@pytest.fixture(scope="module")
+def statements() -> list[Statement]:
+    return prove_all()
+
+
+def test_no_verdict_is_a_surprise(statements: list[Statement]) -> None:
+    assert [s.name for s in statements if s.surprising] == []
+    assert len({s.name for s in statements}) == len(statements)
+
+
+def test_what_does_not_hold_is_documented(statements: list[Statement]) -> None:
+    refuted = {s.name for s in statements if not s.holds}
+    assert refuted == {
+        "Result 1 (votes, n = 3)",
+        "Result 1 (votes, any n)",
+        "Lemma (bootstrapped forests)",
+        "Theorem 3 (0/1 targets)",
+        "Lemma (fixed default)",
+    }
+    text = DOCS.read_text()
+    assert all(name in text for name in (s.name for s in statements))
+
+
+def test_a_statement_is_one_line_and_plain_data(statements: list[Statement]) -> None:
+    for statement in statements:
+        assert "\n" not in statement.claim + statement.cases + statement.detail
+        assert statement.as_json()["verdict"] == statement.verdict
