@@ -11,6 +11,10 @@ from hardgap.automata.gap import Gap, Trajectory
 from hardgap.baselines.questions import Exam, prepare_exam
 from hardgap.nn.build import build_model
 from hardgap.nn.spec import ConvSpec, EncoderSpec
+from hardgap.runs.config import AutomatonRun
+from hardgap.runs.execute import Execution
+from hardgap.runs.owner import me
+from hardgap.runs.store import Store
 
 WIDTH = 7
 
@@ -42,3 +46,13 @@ def trajectories() -> Callable[[Gap], tuple[Trajectory, Trajectory]]:
 def exam() -> Callable[..., Exam]:
     """A factory of exams about those rows and an untrained network of 8 dimensions."""
     return make_exam
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory: pytest.TempPathFactory, tiny: Callable[..., AutomatonRun]) -> tuple[Store, str]:
+    """A store with one run of Rule 30, trained for seven steps."""
+    store, run = Store(tmp_path_factory.mktemp("store")), tiny()
+    store.add([run])
+    assert store.claim([run.id], me()) == run.id
+    Execution(store, run, me())()
+    return store, run.id
