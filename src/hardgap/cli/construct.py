@@ -76,9 +76,6 @@ def _report(recipe: Recipe) -> dict[str, Any]:
         "bound_all_rows": recipe.bound(),
         "checks": [_as_dict(check) for check in checks],
     }
-            for c in checks
-        ],
-    }
 
 
 def _as_dict(check: Check) -> dict[str, Any]:
