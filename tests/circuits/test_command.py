@@ -1,0 +1,107 @@
+"""`hardgap circuits`: tables, JSON, pages, and refusals in one sentence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from hardgap.circuits.opening import ANALYSES
+from hardgap.cli.circuits import circuits
+from hardgap.errors import BadInput
+from hardgap.report.circuits_figure import circuits_figure, timeline_figure
+from hardgap.report.circuits_tables import circuit_tables
+from hardgap.runs.config import AutomatonRun
+from hardgap.runs.execute import Execution
+from hardgap.runs.owner import me
+from hardgap.runs.store import Store
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory, tiny: Callable[..., AutomatonRun]) -> Iterator[tuple[Path, str]]:
+    folder = tmp_path_factory.mktemp("store")
+    run, store, owner = tiny(test_rows=40), Store(folder), me()
+    store.add([run])
+    store.claim([run.id], owner)
+    Execution(store, run, owner)()
+    yield folder, run.id
+    store.close()
+
+
+@pytest.fixture(scope="module")
+def printed(trained: tuple[Path, str]) -> dict[str, object]:
+    """What `--json` prints for all analyses, once for the tests that only read it."""
+    from contextlib import redirect_stdout
+    from io import StringIO
+
+    with redirect_stdout(StringIO()) as text:
+        circuits(trained[1], store=trained[0], json=True)
+    data: dict[str, object] = json.loads(text.getvalue())
+    return data
+
+
+def test_json_holds_every_analysis_and_the_run(printed: dict[str, object], trained: tuple[Path, str]) -> None:
+    assert printed["run"] == trained[1]
+    assert set(ANALYSES) <= set(printed)
+
+
+def test_each_analysis_has_a_table_and_a_titled_panel(printed: dict[str, object]) -> None:
+    assert len(circuit_tables(printed)) == len(ANALYSES)
+    page = circuits_figure(printed, "a heading")
+    assert len(page.axes) == len(ANALYSES) + 1  # the recovered rule has two panels
+    assert all(axes.get_title(loc="left") for axes in page.axes)
+
+
+def test_only_what_is_asked_for_is_done(trained: tuple[Path, str], capsys: pytest.CaptureFixture[str]) -> None:
+    circuits(trained[1][:6], only="lens, attention", store=trained[0], step=3)
+    told = capsys.readouterr()
+    assert "Logit lens" in told.out
+    assert "Attention by offset" in told.out
+    assert "Polynomial" not in told.out
+    assert "1/2 lens" in told.err
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_a_page_is_drawn(trained: tuple[Path, str], tmp_path: Path, suffix: str) -> None:
+    target = tmp_path / f"page.{suffix}"
+    circuits(trained[1], only="lens", store=trained[0], figure=target)
+    assert target.stat().st_size > 1000
+
+
+def test_over_time_follows_the_snapshots(trained: tuple[Path, str], capsys: pytest.CaptureFixture[str]) -> None:
+    circuits(trained[1], over_time=True, store=trained[0], json=True)
+    data = json.loads(capsys.readouterr().out)
+    steps = [moment["step"] for moment in data["moments"]]
+    assert steps == sorted(steps)
+    assert steps[0] == 0
+    assert steps[-1] == 7
+    assert timeline_figure(data, "a heading").axes
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"only": "lense"}, "--only lense: there is no such analysis .did you mean lens"),
+        ({"figure": Path("page.doc")}, "must end in .png, .svg, .pdf"),
+        ({"over_time": True, "only": "lens"}, "goes without --only"),
+        ({"step": 4}, "no snapshot at step 4"),
+    ],
+)
+def test_a_wrong_request_is_refused(trained: tuple[Path, str], arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        circuits(trained[1], store=trained[0], **arguments)  # type: ignore[arg-type]
+
+
+def test_reasons_take_the_place_of_panels_and_tables(printed: dict[str, object]) -> None:
+    without = {name: value for name, value in printed.items() if name != "lens"}
+    without["does_not_apply"] = {"lens": "the logit lens needs one stream"}
+    assert circuit_tables(without)[-1].rows == [["lens", "the logit lens needs one stream"]]
+    titles = [axes.get_title(loc="left") for axes in circuits_figure(without, "a heading").axes]
+    assert "lens: does not apply" in titles
+
+
+def test_nothing_asked_for_is_nothing_to_draw() -> None:
+    with pytest.raises(BadInput, match="nothing to draw"):
+        circuits_figure({}, "a heading")
