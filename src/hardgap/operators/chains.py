@@ -117,7 +117,7 @@ class World:
         states = evidence[:, :1]
         for slot in range(self.length - 1):
             rows = states * self.size + evidence[:, slot + 1, None]
-            states = self._results[rows].reshape(len(evidence), -1)
+            states = self._results[rows].reshape(len(evidence), rows.shape[1] * len(self.operators))
         rows = (states * self.size + evidence[:, -2, None]) * self.size + evidence[:, -1:]
         found: NDArray[np.uint32] = self._last_bits[rows]
         return found

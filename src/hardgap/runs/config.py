@@ -16,7 +16,12 @@ from pydantic import Field, ValidationError, ValidationInfo, field_validator, mo
 from hardgap.automata.gap import Gap
 from hardgap.automata.rule import parse_rule
 from hardgap.errors import BadInput
-from hardgap.nn.spec import ConvSpec, EncoderSpec, ModelSpec, PluginSpec, Positive, Spec
+from hardgap.nn.spec import ConvSpec, EncoderSpec, ModelSpec, PluginSpec, Positive, Seq2SeqSpec, Spec
+from hardgap.operators.chains import World
+from hardgap.operators.gap import ChainGap
+from hardgap.operators.operators import parse_operator
+from hardgap.operators.sampling import Ambiguity
+from hardgap.operators.tokens import Condition
 from hardgap.training.spec import Budget, Optimiser, Unrolling
 
 T = TypeVar("T", bound=Spec)
@@ -122,7 +127,46 @@ class AutomatonRun(Run):
         return f"{self.gap.describe()}, {regime}{leaky}{network}{given}, width {self.width}, seed {self.seed}"
 
 
-EXPERIMENTS: dict[str, type[Run]] = {"automaton": AutomatonRun}
+class SymbolicRun(Run):
+    """One training run of Experiment 2 (paper §4.6).
+
+    Paper is silent: batch size, learning rate and length of training, and how ambiguous chains are treated.
+    """
+
+    experiment: Literal["symbolic"] = "symbolic"
+    holdout: str = Field(description="operators that never follow one another in training, side by side: ^|")
+    condition: Condition = "familiar"
+    ambiguity: Ambiguity = "unambiguous"
+    operators: tuple[str, ...] = tuple("^|&rdLR")
+    bits: Positive = 6
+    length: Positive = Field(2, description="operators in a chain")
+    train_examples: int = Field(144_000, gt=0, le=2_000_000)
+    eval_examples: int = Field(200, gt=0, le=10_000, description="of each chain, to choose a checkpoint by")
+    test_examples: int = Field(500, gt=0, le=10_000, description="of each chain")
+    optimiser: Optimiser = Optimiser(batch=512)
+    model: Seq2SeqSpec = Seq2SeqSpec()
+
+    @field_validator("operators")
+    @classmethod
+    def _canonical_operators(cls, texts: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(text if ":" in text else parse_operator(text).symbol for text in texts)
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        assert self.gap  # making it checks it
+        return self
+
+    @property
+    def gap(self) -> ChainGap:
+        return ChainGap(World.of(self.operators, self.bits, self.length), self.holdout, self.ambiguity)
+
+    def describe(self) -> str:
+        others = "" if self.ambiguity == "unambiguous" else f", {self.ambiguity} examples"
+        world = "" if (self.bits, self.length) == (6, 2) else f", {self.length} operators on {self.bits} bits"
+        return f"{self.holdout} {self.gap.describe()}, {self.condition}{others}{world}, seed {self.seed}"
+
+
+EXPERIMENTS: dict[str, type[Run]] = {"automaton": AutomatonRun, "symbolic": SymbolicRun}
 
 
 def parse_run(data: object) -> Run:

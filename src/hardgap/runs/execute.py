@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from hardgap.errors import BadInput
 from hardgap.runs.checkpoints import SNAPSHOTS, Checkpoints
-from hardgap.runs.config import AutomatonRun, Run
+from hardgap.runs.config import AutomatonRun, Run, SymbolicRun
 from hardgap.runs.initial import start_from
 from hardgap.runs.store import Store
 from hardgap.runs.versions import versions
@@ -21,6 +21,7 @@ from hardgap.training.automaton import AutomatonTask
 from hardgap.training.checkpoint import CorruptFile, load_tensors, load_weights
 from hardgap.training.device import pick_device
 from hardgap.training.loop import Observer, Stopped, Trainer, under
+from hardgap.training.symbolic import SymbolicTask
 from hardgap.training.task import Point, Task
 
 HEARTBEAT_SECONDS = 2.0
@@ -36,6 +37,19 @@ def build_task(run: Run, *, scramble: int | None = None) -> Task:
             train_rows=run.train_rows,
             test_rows=run.test_rows,
             unrolling=run.unrolling,
+            optimiser=run.optimiser,
+            model=run.model,
+            seed=run.seed,
+            device=pick_device(run.device),
+            scramble=scramble,
+        )
+    if isinstance(run, SymbolicRun):
+        return SymbolicTask(
+            run.gap,
+            condition=run.condition,
+            train_examples=run.train_examples,
+            eval_examples=run.eval_examples,
+            test_examples=run.test_examples,
             optimiser=run.optimiser,
             model=run.model,
             seed=run.seed,

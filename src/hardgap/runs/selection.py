@@ -1,0 +1,31 @@
+"""Which evaluation of a run to report, as pure functions of its curve.
+
+    final          the last one
+    eval-holdout   the peak on the held-out part of the evaluation set: what the paper does (§4.6). Held-out examples
+                   choose the checkpoint, though others are then reported
+    eval-seen      the peak on seen chains alone. Nothing held out has a say: the honest one
+Ties go to the earliest. Scores are those of the test set either way, which shares no evidence with the evaluation set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import Any, Literal, get_args
+
+from hardgap.errors import BadInput
+
+Selection = Literal["final", "eval-holdout", "eval-seen"]
+SELECTIONS: tuple[Selection, ...] = get_args(Selection)
+
+
+def select_point(curve: list[dict[str, Any]], by: Selection, steps: Container[int] | None = None) -> dict[str, Any]:
+    """The chosen evaluation; with `steps`, out of these only (those with a snapshot, say)."""
+    points = [point for point in curve if steps is None or point["step"] in steps]
+    if not points:
+        raise BadInput("there is no evaluation to choose from")
+    if by == "final":
+        return points[-1]
+    name = by.removeprefix("eval-")
+    if any("eval" not in point["detail"] for point in points):
+        raise BadInput(f"--select {by}: this run was not evaluated on a separate set; use final")
+    return max(points, key=lambda point: (point["detail"]["eval"][name], -point["step"]))
