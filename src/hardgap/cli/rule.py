@@ -42,13 +42,15 @@ def rule(
         "radius": parsed.radius,
         "number": str(parsed.number),
         "table": parsed.table.tolist(),
+        "formula": parsed.formula_text(),
         "anf": parsed.anf_text(),
         "class": [other.name for other in parsed.equivalence_class()],
     }
     if json:
         show_json(facts)
         return
-    show_table(f"Rule {parsed.name}", ["", "value"], [[k, v] for k, v in facts.items() if k not in ("rule", "table")])
+    shown = facts | {"class": ", ".join(other.name for other in parsed.equivalence_class())}
+    show_table(f"Rule {parsed.name}", ["", "value"], [[k, v] for k, v in shown.items() if k not in ("rule", "table")])
     neighbourhoods = [[p, parsed.pattern_text(p), parsed.table[p]] for p in range(parsed.patterns)]
     if parsed.radius <= 2:
         show_table("Truth table", ["pattern", "neighbourhood", "output"], neighbourhoods, right=["pattern", "output"])
