@@ -78,6 +78,19 @@ def test_any_other_question_is_another_run(tiny: Tiny, change: dict[str, Any]) -
     assert tiny().but(**change) == tiny(**change)
 
 
+def test_networks_of_different_kinds_never_share_an_identity(tiny: Tiny) -> None:
+    kinds = [{"kind": "encoder"}, {"kind": "conv"}, {"kind": "encoder", "layers": 3}, {"kind": "conv", "layers": 3}]
+    assert len({tiny(model=kind).id for kind in kinds}) == 4
+    assert len({tiny(model=kind).family for kind in kinds}) == 4
+
+
+@pytest.mark.parametrize("kind", [{"kind": "encoder"}, {"kind": "conv"}, {"kind": "encoder", "layers": 3}], ids=str)
+def test_what_was_asked_makes_the_same_config(tiny: Tiny, kind: dict[str, Any]) -> None:
+    run = tiny(model=kind)
+    assert parse_run(run.asked()) == run
+    assert "masking" not in run.asked()
+
+
 def test_a_family_differs_in_length_alone(tiny: Tiny) -> None:
     longer = tiny(budget={"steps": 99, "evaluate_every": 3})
     assert longer.family == tiny().family
@@ -120,6 +133,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"optimiser": {"learning_rate": float("nan")}}, r"optimiser\.learning_rate: .*finite"),
     ({"optimiser": {"learning_rate": float("inf")}}, r"optimiser\.learning_rate: .*finite"),
     ({"optimiser": {"learning_rate": 0}}, r"optimiser\.learning_rate: .*greater than 0, not 0"),
+    ({"optimiser": {"learning_rate": 1e300}}, r"optimiser\.learning_rate: .*less than or equal to 1000000"),
     ({"optimiser": {"clip": -1}}, r"optimiser\.clip"),
     ({"optimiser": {"batch": 0}}, r"optimiser\.batch"),
     ({"optimiser": {"momentum": 0.9}}, r"optimiser\.momentum: .*not permitted"),
@@ -157,6 +171,29 @@ def test_what_is_not_a_config_is_refused(data: Any) -> None:
 
 
 # Any config at all
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"optimiser": {"learning_rate": 1e6}},
+        {"optimiser": {"learning_rate": 5e-324, "clip": 5e-324}},
+        {"optimiser": {"clip": 1e300, "warmup": 10**400, "batch": 10**30}},
+        {"budget": {"steps": 10**400, "evaluate_every": 10**400}},
+        {"unrolling": {"steps": 2, "weights": [1e308, 1e308]}},
+        {"unrolling": {"steps": 2, "temperature": {"start": 1e-300, "end": 1e-300}}},
+        {"unrolling": {"steps": 2, "temperature": {"start": 1e300, "end": 1e-300, "over": 10**400}}},
+        {"model": {"kind": "encoder", "dim": 2, "heads": 1, "position_std": 1e308}},
+        {"train_rows": 1},
+        {"width": 63, "train_rows": 2},
+    ],
+    ids=str,
+)
+def test_extreme_values_train_without_an_exception(tiny: Tiny, change: dict[str, Any]) -> None:
+    trainer = build_trainer(tiny(**change))
+    trainer.run(Observer(should_stop=lambda: trainer.step >= 3))
+    assert 0 <= trainer.step <= 7
+
 
 ODD = st.one_of(
     st.none(), st.booleans(), st.integers(-3, 10**20), st.floats(), st.text(max_size=5), st.lists(st.integers())

@@ -26,11 +26,13 @@ class Checkpoints:
         self.folder = store_folder / "checkpoints" / run_id
 
     def save_state(self, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
-        older = self._files("state")
-        save_tensors(self._path("state", meta["step"]), tensors, meta | {"run": self.run_id})
-        for path in older:
-            if path != self._path("state", meta["step"]):
-                _remove(path)
+        path, older = self._path("state", meta["step"]), self._files("state")
+        # Never the only state again: a kill in the middle would leave none. Equal steps go on equally.
+        if not sidecar(path).exists():
+            save_tensors(path, tensors, meta | {"run": self.run_id})
+        for other in older:
+            if other != path:
+                _remove(other)
 
     def save_snapshot(self, weights: dict[str, Tensor], step: int, config: dict[str, Any]) -> None:
         path = self._path("step", step)

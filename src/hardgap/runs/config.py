@@ -43,7 +43,7 @@ class Run(Spec):
     @cached_property
     def id(self) -> str:
         """Twelve hex digits that stand for exactly this config."""
-        return self._digest(self.model_dump(mode="json", exclude_defaults=True))
+        return self._digest(self.asked())
 
     @cached_property
     def family(self) -> str:
@@ -54,12 +54,22 @@ class Run(Spec):
         """
         if self.optimiser.schedule != "constant":
             return self.id
-        asked = self.model_dump(mode="json", exclude_defaults=True)
+        asked = self.asked()
         del asked["budget"]["steps"]
         return self._digest(asked)
 
+    def asked(self) -> dict[str, Any]:
+        """What differs from the defaults, as plain values from which `parse_run` makes the same config."""
+        asked = self.model_dump(mode="json", exclude_defaults=True) | {"experiment": self.experiment}
+        if "model" in asked:  # Each kind of network has its own defaults, so the kind is always said.
+            asked["model"]["kind"] = self.model_dump()["model"]["kind"]
+        return asked
+
     def _digest(self, asked: dict[str, Any]) -> str:
-        asked = {"version": CONFIG_VERSION, "experiment": self.experiment, **asked}
+        asked = {"version": CONFIG_VERSION, **asked}
+        usual = type(self).model_fields["model"].default.kind if "model" in asked else None
+        if usual is not None and asked["model"]["kind"] == usual:  # The first identities were made without it.
+            asked["model"] = {name: value for name, value in asked["model"].items() if name != "kind"}
         text = json.dumps(asked, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
@@ -195,5 +205,5 @@ def first_problem(error: ValidationError) -> str:
     if problem["type"] == "value_error" or not where:
         return message if not where else f"{where}: {message}" if where not in message else message
     given = problem.get("input")
-    shown = f", not {given!r}" if not isinstance(given, dict) else ""
+    shown = f", not {given!r:.80}" if not isinstance(given, dict) else ""
     return f"{where}: {message[0].lower()}{message[1:]}{shown}"

@@ -115,8 +115,17 @@ class Execution:
         if found is None and isinstance(self.run, AutomatonRun) and self.run.initial:
             start_from(self.trainer.model, self.store.folder, self.run.initial)
         if found is not None:
-            self.trainer.restore(*found)
+            self._restore(*found)
             self.store.add_points(self.run.id, found[1]["curve"])
+
+    def _restore(self, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
+        try:
+            self.trainer.restore(tensors, meta)
+        except (RuntimeError, LookupError, TypeError, ValueError) as error:
+            reason = " ".join(str(error).split())
+            raise CorruptFile(
+                f"the state in {self.checkpoints.folder} does not fit this run's network: {reason:.200}"
+            ) from error
 
     def _from_shorter(self) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
         for run_id in self.store.shorter(self.run):

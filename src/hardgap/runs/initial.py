@@ -11,7 +11,7 @@ from pathlib import Path
 from torch import nn
 
 from hardgap.errors import BadInput
-from hardgap.training.checkpoint import load_tensors, load_weights, save_bytes
+from hardgap.training.checkpoint import load_tensors, load_weights, save_bytes, sidecar
 from hardgap.training.loop import under
 
 
@@ -23,7 +23,7 @@ def keep_initial(store_folder: Path, path: Path) -> str:
     data = path.read_bytes()
     digest = hashlib.sha256(data).hexdigest()
     kept = _path(store_folder, digest)
-    if not kept.exists():
+    if not sidecar(kept).exists():
         save_bytes(kept, data)
     return digest
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Literal
 
@@ -60,7 +61,7 @@ def run_sweep(
     meter = Meter(store, runs)
     deadline = time.monotonic() + seconds if seconds is not None else None
     try:
-        while (progress := meter.read()).done + progress.failed < len(set(ids)):
+        while (progress := meter.read()).done + progress.failed < progress.total:
             on_progress(progress)
             if deadline is not None and time.monotonic() > deadline:
                 return "budget"
@@ -85,9 +86,13 @@ class Workers:
 
     def keep_alive(self, runs_left: int) -> None:
         """Start workers until there are as many as wanted, replacing those that died."""
-        self._processes = [process for process in self._processes if process.poll() is None]
-        while len(self._processes) < min(self._size, runs_left):
-            self._processes.append(self._start())
+        ended = [process for process in self._processes if process.poll() is not None]
+        for process in ended:
+            self._processes.remove(process)
+            _hang_up(process)
+        with _signals_later():
+            while len(self._processes) < min(self._size, runs_left):
+                self._processes.append(self._start())
 
     def _start(self) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
@@ -105,9 +110,7 @@ class Workers:
     def end(self) -> None:
         """Let every worker save its state and leave; end by force only what does not."""
         for process in self._processes:
-            assert process.stdin is not None
-            with suppress(BrokenPipeError):
-                process.stdin.close()
+            _hang_up(process)
         give_up = time.monotonic() + GRACE_SECONDS
         for process in self._processes:
             try:
@@ -115,6 +118,22 @@ class Workers:
             except (subprocess.TimeoutExpired, KeyboardInterrupt):
                 process.kill()
                 process.wait()
+
+
+def _hang_up(process: subprocess.Popen[bytes]) -> None:
+    assert process.stdin is not None
+    with suppress(BrokenPipeError):
+        process.stdin.close()
+
+
+@contextmanager
+def _signals_later() -> Iterator[None]:
+    """Hold Ctrl-C and SIGTERM back while a worker starts; it inherits this and lets them in when it can answer."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class Meter:
@@ -138,7 +157,7 @@ class Meter:
             done=statuses.count("done"),
             failed=statuses.count("failed"),
             running=statuses.count("running"),
-            total=len(self._budgets),
+            total=len(now),  # a run that was removed meanwhile is nobody's business any more
             steps_done=done,
             steps_left=sum(max(0, self._budgets[run_id] - step) for run_id, step in open_runs.items()),
             steps_per_second=max(0, done - self._start[1]) / elapsed if elapsed > 1 else 0.0,

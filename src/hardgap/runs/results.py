@@ -9,10 +9,13 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import Field
 
 from hardgap.errors import BadInput
-from hardgap.runs.config import parse_run
+from hardgap.nn.spec import Spec
+from hardgap.runs.config import Run, parse_run, validated
 from hardgap.runs.store import Row, Store
 
 FORMAT = 1
@@ -26,7 +29,7 @@ def export_runs(store: Store, rows: list[Row], folder: Path) -> list[Path]:
             continue
         path = folder / f"{row.id}.json"
         text = as_text(row, store.curve(row.id))
-        if not path.exists() or path.read_text() != text:
+        if not path.exists() or path.read_bytes() != text.encode():
             _write(path, text)
             written.append(path)
     return written
@@ -38,7 +41,7 @@ def as_text(row: Row, curve: list[dict[str, Any]]) -> str:
         "format": FORMAT,
         "run": row.id,
         "about": row.config.describe(),
-        "config": row.config.model_dump(mode="json", exclude_defaults=True) | {"experiment": row.config.experiment},
+        "config": row.config.asked(),
         "versions": row.versions,
         "stopped": row.stopped,
         "seconds": round(row.seconds, 1),
@@ -60,23 +63,49 @@ def import_runs(store: Store, folder: Path) -> tuple[int, int]:
     return sum(taken), len(taken) - sum(taken)
 
 
-def _read(path: Path) -> tuple[Any, ...]:
+class _Evaluation(Spec, strict=True):
+    """One line of the curve."""
+
+    step: int = Field(ge=0, lt=2**63)
+    loss: float | None
+    visible: float = Field(ge=0, le=1)
+    holdout: float = Field(ge=0, le=1)
+    detail: dict[str, Any]
+
+
+class _File(Spec):
+    """A results file, before its config is looked at."""
+
+    format: Literal[1]
+    run: str
+    about: str
+    config: dict[str, Any]
+    versions: dict[str, Any]
+    stopped: str
+    seconds: float = Field(ge=0)
+    curve: list[_Evaluation] = Field(min_length=1)
+
+
+def _read(path: Path) -> tuple[Run, list[dict[str, Any]], str, dict[str, Any], float]:
     try:
-        data = json.loads(path.read_text(), parse_constant=_refuse_constant)
-        run, curve = parse_run(data["config"]), data["curve"]
-        numbers = [point[key] for point in curve for key in ("step", "visible", "holdout")]
-        known = data["format"] == FORMAT and run.id == data["run"]
-        sound = bool(curve) and all(isinstance(n, int | float) and math.isfinite(n) for n in numbers)
-        rest = (data["stopped"], data["versions"], float(data["seconds"]))
-    except (OSError, KeyError, TypeError, ValueError) as error:
+        data = json.loads(path.read_text(), parse_constant=_finite, parse_float=_finite)
+        if not isinstance(data, dict):
+            raise ValueError("it holds no table of names and values")
+        file = validated(_File, data)
+        run = parse_run(file.config)
+    except (OSError, ValueError, RecursionError) as error:
         raise BadInput(f"{path} is not a results file: {error}") from error
-    if not known or not sound:
+    steps = [point.step for point in file.curve]
+    if run.id != file.run or steps != sorted(set(steps)):
         raise BadInput(f"{path} is damaged: its content does not belong to the config it holds")
-    return (run, curve, *rest)
+    return run, data["curve"], file.stopped, file.versions, file.seconds
 
 
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is not a number that a result may hold")
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is not a number that a result may hold")
+    return number
 
 
 def _write(path: Path, text: str) -> None:

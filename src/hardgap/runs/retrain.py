@@ -14,13 +14,16 @@ def retrain_run(store: Store, row: Row, watcher: Watcher) -> bool:
     beside = Store(store.folder / "retraining")
     beside.add([row.config])
     owner = me()
+    made, kept = Checkpoints(beside.folder, row.id), Checkpoints(store.folder, row.id)
+    if beside.progress([row.id])[row.id][0] == "done" and not made.folder.exists():
+        beside.remove(row.id)  # An earlier call was killed after it had moved the checkpoints.
+        beside.add([row.config])
     if beside.progress([row.id])[row.id][0] != "done":
         if beside.claim([row.id], owner) is None:
             raise BadInput(f"run {row.id} is being retrained by another process")
         if Execution(beside, row.config, owner, watcher)() in (None, "interrupted"):
             raise BadInput(f"retraining {row.id} was stopped; the same command goes on from there")
     same = beside.curve(row.id) == store.curve(row.id)
-    made, kept = Checkpoints(beside.folder, row.id), Checkpoints(store.folder, row.id)
     kept.remove()
     kept.folder.parent.mkdir(parents=True, exist_ok=True)
     made.folder.rename(kept.folder)

@@ -89,9 +89,12 @@ class Store:
     def _open(self) -> None:
         self._db.execute("PRAGMA busy_timeout = 60000")
         self._db.execute("PRAGMA foreign_keys = ON")
+        # One snapshot for all three: another process may be making this very store.
+        self._db.execute("BEGIN")
         application = self._db.execute("PRAGMA application_id").fetchone()[0]
         version = self._db.execute("PRAGMA user_version").fetchone()[0]
         tables = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        self._db.execute("COMMIT")
         if application != APPLICATION_ID and tables:
             raise BadInput(f"{self.path} is a database of some other program")
         if version > len(MIGRATIONS):
@@ -128,7 +131,7 @@ class Store:
             yield
         except sqlite3.OperationalError:
             raise
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             raise BadInput(f"{self.path} is not a usable store: {error}; move it away, nothing was changed") from error
 
     def close(self) -> None:
@@ -138,7 +141,7 @@ class Store:
 
     def get(self, run_id: str) -> Row:
         """The run with this id, or with the only id that begins so."""
-        found = self._select("WHERE id LIKE ? || '%' ORDER BY id LIMIT 2", run_id)
+        found = self._select("WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT 2", run_id) if run_id else []
         if not found:
             raise BadInput(f"there is no run {run_id} in {self.folder}; `hardgap runs list` shows what there is")
         if len(found) > 1 and found[0].id != run_id:
@@ -165,7 +168,7 @@ class Store:
         """The evaluations of a run, in order."""
         with self.named_errors():
             points = self._db.execute("SELECT point FROM points WHERE run = ? ORDER BY step", [run_id]).fetchall()
-        return [json.loads(point) for (point,) in points]
+        return [_point(self.path, run_id, point) for (point,) in points]
 
     def shorter(self, run: Run) -> list[str]:
         """Finished runs of the same family, the longest first."""
@@ -329,9 +332,19 @@ class Store:
 def _row(path: Path, record: tuple[Any, ...]) -> Row:
     run_id, config, status, step, seconds, stopped, versions, error, finished = record
     try:
-        run = parse_run(json.loads(config))
+        run, made_with = parse_run(json.loads(config)), json.loads(versions or "{}")
     except ValueError as problem:
         raise BadInput(f"{path}: run {run_id} holds a config that cannot be read: {problem}") from problem
     if run.id != run_id:
         raise BadInput(f"{path}: run {run_id} does not match its config, whose id is {run.id}")
-    return Row(run_id, run, status, step, seconds, stopped, json.loads(versions or "{}"), error, finished)
+    return Row(run_id, run, status, step, seconds, stopped, made_with, error, finished)
+
+
+def _point(path: Path, run_id: str, text: str) -> dict[str, Any]:
+    try:
+        point = json.loads(text)
+        if point.keys() >= {"step", "loss", "visible", "holdout", "detail"}:
+            return dict(point)
+    except (ValueError, AttributeError):
+        pass
+    raise BadInput(f"{path}: run {run_id} holds an evaluation that cannot be read: {text!r:.60}")

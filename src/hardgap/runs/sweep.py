@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from itertools import product
 from pathlib import Path
@@ -9,6 +10,9 @@ from typing import Any
 
 from hardgap.errors import BadInput
 from hardgap.runs.config import Run, parse_run
+
+MOST_RUNS = 100_000
+"""A larger grid is a slip of the pen."""
 
 
 def read_sweep(path: Path) -> list[Run]:
@@ -22,9 +26,13 @@ def read_sweep(path: Path) -> list[Run]:
     if unknown := sorted(data.keys() - {"base", "grid"}):
         raise BadInput(f"{path}: [{unknown[0]}] is not known; a sweep has [base] and [grid]")
     base, grid = data.get("base", {}), data.get("grid", {})
+    if not isinstance(base, dict) or not isinstance(grid, dict):
+        raise BadInput(f"{path}: [base] and [grid] are tables")
     for name, values in grid.items():
         if not isinstance(values, list) or not values:
             raise BadInput(f"{path}: grid.{name} must be a list of values")
+    if (count := math.prod(map(len, grid.values()))) > MOST_RUNS:
+        raise BadInput(f"{path}: the grid asks for {count:,} runs; {MOST_RUNS:,} are allowed")
     combinations = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     runs = {run.id: run for run in (_one(path, base, chosen) for chosen in combinations)}
     return list(runs.values())
@@ -32,9 +40,9 @@ def read_sweep(path: Path) -> list[Run]:
 
 def _one(path: Path, base: dict[str, Any], chosen: dict[str, Any]) -> Run:
     data = base
-    for dotted, value in chosen.items():
-        data = _with(data, dotted.split("."), value)
     try:
+        for dotted, value in chosen.items():
+            data = _with(data, dotted.split("."), value)
         return parse_run(data)
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from error

@@ -10,24 +10,30 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import sys
 import threading
 import time
 from pathlib import Path
 
-from hardgap.errors import BadInput
 from hardgap.runs.execute import Execution, Watcher, single_thread
 from hardgap.runs.owner import me
 from hardgap.runs.store import Store
 
 WAIT_SECONDS = 0.5
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def main() -> int:
     stop = threading.Event()
-    for name in (signal.SIGINT, signal.SIGTERM):
+    for name in SIGNALS:
         signal.signal(name, lambda *_: stop.set())
-    order = json.loads(sys.stdin.readline())
+    # The driver starts workers with these blocked: none may arrive before there is someone to answer it.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+    line = sys.stdin.readline()
+    if not line.endswith("\n"):  # The driver died before it could say what to do.
+        return 0
+    order = json.loads(line)
     threading.Thread(target=_stop_at_end_of_input, args=[stop], daemon=True).start()
     single_thread()
     work(Store(Path(order["store"])), order["runs"], stop, order["checkpoint_seconds"])
@@ -58,15 +64,9 @@ def execute_safely(store: Store, run_id: str, owner: str, stop: threading.Event,
     try:
         run = store.get(run_id).config
         Execution(store, run, owner, Watcher(should_stop=stop.is_set), checkpoint_seconds)()
-    except (
-        BadInput,
-        RuntimeError,
-        ArithmeticError,
-        TypeError,
-        LookupError,
-        MemoryError,
-        AttributeError,
-    ) as error:
+    except sqlite3.Error:
+        raise  # Not the run's fault: whoever comes next tries again.
+    except Exception as error:  # Somebody's network may raise anything.
         store.fail(run_id, owner, f"{type(error).__name__}: {error}")
 
 

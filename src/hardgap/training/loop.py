@@ -136,8 +136,10 @@ class Trainer:
         self.curve = [Point.from_dict(point) for point in meta["curve"]]
         self._loss_sum, self._loss_count = meta["loss"]
         packed = self._adam.state_dict()
-        for index, (name, _) in enumerate(self.model.named_parameters()):
+        for index, (name, parameter) in enumerate(self.model.named_parameters()):
             if moments := under(f"adam.{name}.", tensors):
+                if any(moments[key].shape != parameter.shape for key in ("exp_avg", "exp_avg_sq")):
+                    raise ValueError(f"Adam's moments of {name} have another shape")
                 packed["state"][index] = {key: value.clone() for key, value in moments.items()}
         self._adam.load_state_dict(packed)
 

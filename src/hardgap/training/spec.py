@@ -57,7 +57,7 @@ class Unrolling(Spec):
 class Optimiser(Spec):
     """Adam as in the paper (1e-3, batch 128). Clipping and schedules are ours, and off by default."""
 
-    learning_rate: Rate = 1e-3
+    learning_rate: float = Field(1e-3, gt=0, le=1e6)  # Adam cannot compute with more than 32 bits hold
     batch: Positive = 128
     clip: Rate | None = Field(None, description="largest gradient norm")
     schedule: Literal["constant", "linear", "cosine"] = "constant"
