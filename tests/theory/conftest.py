@@ -32,3 +32,8 @@ def falsified(request: pytest.FixtureRequest) -> LabelFamily:
     """Labels for which the statements about parity are false."""
     family: LabelFamily = request.param
     return family
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _single(one_thread: None) -> None:
+    """Everything here runs on one thread."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 
 from hardgap.automata.rule import Rule, parse_rule
 from hardgap.errors import BadInput
@@ -13,11 +12,6 @@ from hardgap.theory import block_theorems
 from hardgap.theory.composition import compose
 from hardgap.theory.construction import Circuit
 from hardgap.theory.verification import check_rows, every_row, random_rows
-
-
-@pytest.fixture(autouse=True)
-def _one_thread() -> None:
-    torch.set_num_threads(1)
 
 
 @pytest.mark.parametrize("code", ["one-hot", "circle"])

@@ -26,11 +26,6 @@ from hardgap.theory.verification import (
 PAPER = EncoderSpec()
 
 
-@pytest.fixture(autouse=True)
-def _one_thread() -> None:
-    torch.set_num_threads(1)
-
-
 def test_the_smallest_block_is_the_papers() -> None:
     spec = minimal_spec(radius=1)
     assert (spec.dim, spec.heads, spec.layers, spec.ffn) == (12, 2, 1, 8)

@@ -46,6 +46,16 @@ def test_the_bound_of_the_proof_is_a_bound(case: tuple[int, Fraction, Fraction])
     assert solution.at_hidden[1] <= bound
 
 
+@pytest.mark.parametrize("n", [2, 3, 4])
+@pytest.mark.parametrize("r", [Fraction(1, 50), Fraction(1, 3), Fraction(9, 10)])
+def test_the_hard_margin_in_closed_form(n: int, r: Fraction) -> None:
+    smallest, small = (1 - r) ** n, ((1 - r) / 2) ** n
+    solution = kernel_machines.solve_svm(n, r, 100 / smallest)
+    expected = [(1 - r**d - (2 * small if d % 2 else 0)) / smallest / (1 - small) for d in range(1, n + 1)]
+    assert solution.multipliers == tuple(expected)
+    assert solution.at_hidden[0] == solution.at_hidden[1] == 1 - (1 + r) ** n / (1 - small)
+
+
 def test_fitting_the_visible_labels_forces_the_error() -> None:
     rng, n = np.random.default_rng(3), 4
     points, y = np.arange(1 << n), parity(n)

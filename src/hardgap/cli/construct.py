@@ -57,9 +57,11 @@ def construct(
     rules = tuple(parse_rule(text) for text in (rule, *(then or ())))
     recipe = Recipe(rules, width=width, paper=shape == "paper", compact=compact, code=code)
     report = _report(recipe)
-    path = output or Path(f"rule-{'-'.join(r.name.replace(':', '-') for r in rules)}-{width}.safetensors")
-    save_tensors(path, recipe.build().model.state_dict(), recipe.meta())
-    report["saved"] = str(path)
+    if report["exact"]:
+        more = f"-and-{len(rules) - 1}-more" if then else ""
+        path = output or Path(f"rule-{rules[0].name.replace(':', '-')}{more}-{width}.safetensors")
+        save_tensors(path, recipe.build().model.state_dict(), recipe.meta())
+        report["saved"] = str(path)
     if limits:
         report["limits"] = _limits()
     show_json(report) if json else _show(report)
@@ -116,7 +118,7 @@ def _show(report: dict[str, Any]) -> None:
     everywhere = f"; at least {bound:.4f}, before rounding, on all rows of width {report['width']}" if bound else ""
     verdict = "exact" if report["exact"] else "NOT exact"
     out().print(f"{verdict}: smallest logit margin {report['smallest_margin']:.6f}{everywhere}")
-    out().print(f"saved to {report['saved']}")
+    out().print(f"saved to {report['saved']}" if "saved" in report else "not saved")
     _show_limits(report.get("limits", []))
 
 
