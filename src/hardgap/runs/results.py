@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,6 +20,8 @@ from hardgap.runs.config import Run, parse_run, validated
 from hardgap.runs.store import Row, Store
 
 FORMAT = 1
+RUN_FILE = re.compile(r"[0-9a-f]{12}\.json")
+"""Other results may stand in the same folder; a run's file is named by its id."""
 
 
 def export_runs(store: Store, rows: list[Row], folder: Path) -> list[Path]:
@@ -46,19 +49,19 @@ def as_text(row: Row, curve: list[dict[str, Any]]) -> str:
         "stopped": row.stopped,
         "seconds": round(row.seconds, 1),
     }
-    lines = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
+    lines = [f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in head.items()]
     points = ",\n".join("  " + json.dumps(point, separators=(",", ":")) for point in curve)
     return "{\n" + ",\n".join(lines) + ',\n "curve": [\n' + points + "\n ]\n}\n"
 
 
 def import_runs(store: Store, folder: Path) -> tuple[int, int]:
-    """Take in every results file under `folder`; how many were new, and how many were already here.
+    """Take in every file under `folder` that is named like a run; how many were new, how many already here.
 
     All files are read before the first is taken in, so a damaged one leaves the store as it was.
     """
     if not folder.is_dir():
         raise BadInput(f"there is no folder {folder}")
-    read = [_read(path) for path in sorted(folder.rglob("*.json"))]
+    read = [_read(path) for path in sorted(folder.rglob("*.json")) if RUN_FILE.fullmatch(path.name)]
     taken = [store.put_done(*found) for found in read]
     return sum(taken), len(taken) - sum(taken)
 
