@@ -22,7 +22,7 @@ def test_prove_prints_every_statement_and_is_not_surprised(capsys: pytest.Captur
     code, out, _ = run(capsys, "prove")
     assert code == 0
     assert "Theorem 3 (spectrum): holds" in out
-    assert "Lemma (bootstrapped forests): does not hold as written" in out
+    assert "Conclusion (Random Forests): does not hold as written" in out
     assert "63927/823543" in out
 
 

@@ -27,7 +27,7 @@ def test_what_does_not_hold_is_documented(statements: list[Statement]) -> None:
     assert refuted == {
         "Result 1 (votes, n = 3)",
         "Result 1 (votes, any n)",
-        "Lemma (bootstrapped forests)",
+        "Conclusion (Random Forests)",
         "Theorem 3 (0/1 targets)",
         "Lemma (fixed default)",
     }

@@ -25,7 +25,7 @@ def construct(
         Literal["minimal", "paper"], Parameter(help="The smallest block that does it, or 64/4/2 with 128 hidden units.")
     ] = "minimal",
     compact: Annotated[bool, Parameter(negative="", help="Fewest hidden units: the rarer output and a bias.")] = False,
-    then: Annotated[list[str] | None, Parameter(help="A rule for another block after this one; repeatable.")] = None,
+    then: Annotated[list[str] | None, Parameter(negative="", help="A rule for another block; repeatable.")] = None,
     code: Annotated[
         Literal["one-hot", "circle"] | None, Parameter(help="With --then: the paper's position code, or 10 dimensions.")
     ] = None,

@@ -63,8 +63,8 @@ def lemma_bootstrapped_forests() -> Statement:
     tree = max(chances)
     ten, hundred = (float(forest_right(tree, trees)) for trees in (10, 100))
     return Statement(
-        name="Lemma (bootstrapped forests)",
-        claim="n = 3: a Random Forest whose trees are grown on bootstrap resamples is wrong at p, always",
+        name="Conclusion (Random Forests)",
+        claim="n = 3: Random Forests, as usually grown on bootstrap resamples, are provably wrong at p",
         cases="every hidden point, all 7⁷ resamples, every draw of splitting coordinates",
         holds=tree == 0,
         detail=f"one tree is right with chance {tree} = {float(tree):.2%}, 10 trees {ten:.0e}, 100 trees {hundred:.0e}:"
