@@ -11,7 +11,7 @@ from hardgap.cli.output import STORE, Json, StoreFolder, err, percent, show_json
 from hardgap.errors import BadInput
 
 if TYPE_CHECKING:
-    from hardgap.runs.config import AutomatonRun
+    from hardgap.runs.config import AutomatonRun, Run
     from hardgap.runs.store import Store
 
 
@@ -155,7 +155,8 @@ def _configure(
     return start.but(**given)
 
 
-def _train(store: Store, run: AutomatonRun, *, json: bool) -> int:
+def train_one(store: Store, run: Run) -> None:
+    """Train a run in this process, watched, unless it is done already."""
     from hardgap.cli.live import watch
     from hardgap.runs.execute import Execution, single_thread
     from hardgap.runs.owner import me
@@ -175,6 +176,10 @@ def _train(store: Store, run: AutomatonRun, *, json: bool) -> int:
                 raise
         if stopped in (None, "interrupted"):
             raise KeyboardInterrupt
+
+
+def _train(store: Store, run: AutomatonRun, *, json: bool) -> int:
+    train_one(store, run)
     _report(store, run, json=json)
     return 0
 

@@ -152,7 +152,7 @@ def judge_tokens(codec: Codec, examples: Examples, tokens: Words) -> Judged:
     found = {
         "exact": right.all(axis=1),
         "pair": (answer.labels == examples.ops).all(axis=1),
-        "valid": _is_valid(codec, examples, answer.labels, tokens),
+        "valid": is_valid(codec, examples.inputs, answer.labels, tokens),
         "tokens": right.mean(axis=1),
     }
     if answer.values is not None:
@@ -160,11 +160,11 @@ def judge_tokens(codec: Codec, examples: Examples, tokens: Words) -> Judged:
     return {name: values.astype(np.float64) for name, values in found.items()}
 
 
-def _is_valid(codec: Codec, examples: Examples, ops: Words, tokens: Words) -> NDArray[np.bool_]:
+def is_valid(codec: Codec, inputs: Words, ops: Words, tokens: Words) -> NDArray[np.bool_]:
+    """Whether tokens are the derivation of the operators they name, and these explain the evidence."""
     named = (ops >= 0).all(axis=1)
-    operands, fresh = examples.inputs[:, :-2], examples.inputs[:, -1]
-    claimed = codec.world.examples(np.maximum(ops, 0), operands, fresh)
-    explains = claimed.inputs[:, -2] == examples.inputs[:, -2]
+    claimed = codec.world.examples(np.maximum(ops, 0), inputs[:, :-2], inputs[:, -1])
+    explains = claimed.inputs[:, -2] == inputs[:, -2]
     follows = (codec.encode(claimed)[:, 1:] == tokens).all(axis=1)
     return np.asarray(named & explains & follows)
 

@@ -1,0 +1,65 @@
+"""The baselines of Experiment 2: what is certain about them, exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hardgap.baselines.symbolic import (
+    SYMBOLIC_METHODS,
+    UNKNOWN,
+    SymbolicMethod,
+    accuracy,
+    learned_tables,
+)
+from hardgap.operators.chains import World
+from hardgap.operators.gap import ChainGap, Sets
+
+WORLD = World.of("^|&LR", bits=4)
+METHODS = {method.name: method for method in SYMBOLIC_METHODS}
+
+
+@pytest.fixture(scope="module")
+def sets() -> Sets:
+    return ChainGap(WORLD, "^|").sets(train=3_000, evaluate=1, test=20, seed=0)
+
+
+@pytest.mark.parametrize("method", SYMBOLIC_METHODS, ids=lambda method: method.name)
+def test_the_common_contract(method: SymbolicMethod, sets: Sets) -> None:
+    """Same seed, same answer; one example's answer does not depend on the others; better than chance on seen chains."""
+    train = sets.train[:700]
+    namer, again = (method.fit(WORLD, train, seed=1) for _ in range(2))
+    answers = namer(sets.test_seen.inputs)
+    assert answers.shape == sets.test_seen.ops.shape
+    assert np.array_equal(answers, again(sets.test_seen.inputs))
+    assert np.array_equal(answers[3:5], namer(sets.test_seen.inputs[3:5]))
+    assert accuracy(namer, sets.test_seen) > 2 / WORLD.chains
+
+
+@pytest.mark.parametrize("name", ["KNN", "MLP"])
+def test_a_chain_that_is_no_class_is_never_named(name: str, sets: Sets) -> None:
+    assert accuracy(METHODS[name].fit(WORLD, sets.train[:700], 0), sets.test_holdout) == 0
+
+
+def test_the_oracle_is_always_right_where_the_answer_is_unique(sets: Sets) -> None:
+    oracle = METHODS["Oracle"].fit(WORLD, sets.train, 0)
+    assert accuracy(oracle, sets.test_seen) == accuracy(oracle, sets.test_holdout) == 1
+
+
+def test_learned_tables_hold_only_true_entries_and_nearly_all(sets: Sets) -> None:
+    tables = learned_tables(WORLD, sets.train)
+    truth = np.stack([one.table(4) for one in WORLD.operators])
+    known = tables != UNKNOWN
+    assert np.array_equal(tables[known], truth[known])
+    assert 0.8 < known.mean() < 1
+    assert accuracy(METHODS["Learned Tables"].fit(WORLD, sets.train, 0), sets.test_holdout) > 0.8
+
+
+def test_unknown_entries_fit_nothing() -> None:
+    """One example shows three entries; the last row of a table is not read in place of an unknown one."""
+    world = World.of("^|&", bits=2)
+    example = world.examples(np.array([[0, 1]]), np.array([[1, 2, 1]]), np.array([0]))  # 1 ^ 2 = 3; 3 | 1 = 3
+    tables = learned_tables(world, example)
+    assert np.argwhere(tables != UNKNOWN).tolist() == [[0, 1, 2], [1, 3, 0], [1, 3, 1]]
+    named = METHODS["Learned Tables"].fit(world, example, 0)(example.inputs)
+    assert named.tolist() == [[0, 1]]
