@@ -1,0 +1,134 @@
+"""Nothing lower imports anything higher. Read from the syntax tree, so that lazy imports count."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import hardgap
+
+LAYERS: list[set[str]] = [
+    {"errors"},
+    {"automata", "operators"},
+    {"nn"},
+    {"theory", "baselines"},
+    {"training"},
+    {"circuits"},
+    {"runs"},
+    {"studies"},
+    {"bench"},
+    {"report"},
+    {"dashboard"},
+    {"cli"},
+    {"__main__"},
+]
+"""Low to high. A part may import the parts below its own; not its neighbours, not what is above."""
+RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
+SOURCE = Path(hardgap.__file__).parent
+HEAVY = ("torch", "sklearn", "scipy", "matplotlib")
+
+
+def imported(path: Path, root: Path) -> Iterator[tuple[int, str]]:
+    """Every module of this package that a file names in an import, wherever it stands, and the line."""
+    package = ["hardgap", *path.relative_to(root).parent.parts]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            # `from . import x` in hardgap/runs/store.py is about hardgap.runs.
+            start = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*start, *([node.module] if node.module else [])])
+            yield from ((node.lineno, f"{module}.{alias.name}") for alias in node.names)
+        elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            if name in ("import_module", "__import__") and isinstance(node.args[0].value, str):
+                yield node.lineno, node.args[0].value
+
+
+def violations(root: Path) -> list[str]:
+    """What breaks the direction, and what stands in no layer."""
+    found = []
+    for path in sorted(root.rglob("*.py")):
+        own = path.relative_to(root).parts[0].removesuffix(".py")
+        if own == "__init__":
+            continue
+        if own not in RANK:
+            found.append(f"{own} has no place among the layers; give it one in tests/test_layers.py")
+            continue
+        for line, module in imported(path, root):
+            names = module.split(".")
+            other = names[1] if names[0] == "hardgap" and len(names) > 1 else own
+            if other != own and RANK.get(other, -1) >= RANK[own]:
+                found.append(f"{path.relative_to(root)}:{line}: {own} imports {other}, which is not below it")
+    return found
+
+
+def test_nothing_lower_imports_anything_higher() -> None:
+    assert violations(SOURCE) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "found"),
+    [
+        ("automata/a.py", "from hardgap.nn.encoder import Encoder", "automata/a.py:1: automata imports nn"),
+        ("automata/a.py", "def f():\n    import hardgap.runs.store", "automata/a.py:2: automata imports runs"),
+        ("nn/a.py", "from hardgap import training", "nn/a.py:1: nn imports training"),
+        ("nn/a.py", "from ..training import loop", "nn/a.py:1: nn imports training"),
+        ("nn/a.py", "from .. import cli", "nn/a.py:1: nn imports cli"),
+        ("theory/a.py", "import hardgap.baselines.knn as knn", "theory/a.py:1: theory imports baselines"),
+        ("runs/deep/a.py", "from ...studies import study", "runs/deep/a.py:1: runs imports studies"),
+        ("runs/a.py", "import importlib\nimportlib.import_module('hardgap.cli.app')", "runs/a.py:2: runs imports cli"),
+        ("errors.py", "from hardgap.automata.rule import Rule", "errors.py:1: errors imports automata"),
+        ("report/a.py", "if True:\n    from hardgap.dashboard import x", "report/a.py:2: report imports dashboard"),
+        ("helpers/a.py", "", "helpers has no place among the layers"),
+    ],
+)
+def test_a_planted_violation_is_found(tmp_path: Path, path: str, text: str, found: str) -> None:
+    planted = tmp_path / path
+    planted.parent.mkdir(parents=True, exist_ok=True)
+    planted.write_text(text)
+    (problem,) = violations(tmp_path)
+    assert problem.startswith(found)
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("runs/a.py", "from hardgap.runs.store import Store\nfrom . import config\nfrom .config import Run"),
+        ("cli/a.py", "import hardgap\nfrom hardgap import __version__\nfrom hardgap.automata import rule"),
+        ("nn/a.py", "import torch\nfrom hardgap.errors import BadInput"),
+        ("automata/a.py", "import training\nfrom runs import x"),
+    ],
+)
+def test_what_is_allowed_is_not_found(tmp_path: Path, path: str, text: str) -> None:
+    planted = tmp_path / path
+    planted.parent.mkdir(parents=True, exist_ok=True)
+    planted.write_text(text)
+    assert violations(tmp_path) == []
+
+
+def loaded_by(code: str) -> list[str]:
+    """Which of the heavy packages a fresh interpreter has loaded after running this."""
+    watch = f"{code}\nimport sys; print(*[name for name in {HEAVY} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", watch], capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()[-1].split()
+
+
+def test_the_worlds_load_no_heavy_package() -> None:
+    parts = [
+        f"hardgap.{path.relative_to(SOURCE).with_suffix('').as_posix().replace('/', '.')}"
+        for part in ("automata", "operators")
+        for path in sorted((SOURCE / part).glob("*.py"))
+        if not path.stem.startswith("__")
+    ]
+    assert "hardgap.automata.gap" in parts
+    assert loaded_by("\n".join(f"import {module}" for module in parts)) == []
+
+
+def test_a_heavy_package_would_be_noticed() -> None:
+    assert loaded_by("import scipy") == ["scipy"]
