@@ -38,8 +38,9 @@ from hardgap.training.spec import Unrolling
 
 STEPS = 4
 """Steps of the rollout; the paper unrolls as many."""
-CONSISTENT_AT = 0.99
-"""Consistent means: at every step, at least this share of the visible cells is right."""
+CONSISTENT_AT = 0.95
+"""Consistent means: at every step, at least this share of the visible cells is right. Trained networks are not
+perfect; a rule with one wrong entry of Rule 150 falls to about 82 % or less at the second step."""
 FARTHEST = 4
 """Distances from a wrong cell that are told apart; this one stands for all farther."""
 

@@ -15,7 +15,7 @@ from hardgap.automata.rule import Rule
 from hardgap.circuits.activations import as_cells, logits_of
 from hardgap.circuits.contexts import CONTEXTS, Grid, pattern_grid
 
-LOCAL_AT = 0.99
+LOCAL_AT = 0.95
 """A network computes a local rule if for every pattern at least this share of contexts gives one answer."""
 FLIPPED_CELLS = 40_000
 """About as many cells are answered again, with one cell of their row flipped, to measure influence."""

@@ -35,7 +35,7 @@ def circuits_figure(data: dict[str, Any], heading: str) -> Figure:
     if not names:
         raise BadInput("there is nothing to draw: no analysis was run")
     layout = FULL_PAGE if len(names) == len(PANELS) else _grid(names)
-    spacing = ConstrainedLayoutEngine(w_pad=0.15, h_pad=0.36)
+    spacing = ConstrainedLayoutEngine(w_pad=0.15, h_pad=0.3)
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(5.6 * len(layout[0]), 4.6 * len(layout) + 0.5), layout=spacing)
         panels = {name: figure.add_subplot(place) for name, place in _places(figure, layout).items()}
@@ -63,6 +63,9 @@ def timeline_figure(data: dict[str, Any], heading: str, curve: Sequence[dict[str
         _accuracy_lines(all_axes[0], data, curve)
         for axes, (name, signals) in zip(all_axes[1:], drawn.items(), strict=True):
             _signal_lines(axes, data, signals, GROUP_TITLES[name])
+        step = data["appears"].get("holdout")
+        for axes in all_axes if step is not None else ():
+            axes.axvline(step, color=HOLDOUT, linestyle=":", linewidth=1.2)
         all_axes[-1].set_xlabel("training step")
         figure.suptitle(heading, x=0.01, ha="left", fontsize=13, fontweight="bold")
     return figure

@@ -63,7 +63,7 @@ def rule_panel(axes: Axes, data: Data) -> None:
     axes.set_ylabel("logit: mean and range over contexts")
     axes.plot([], [], "o", color=VISIBLE, label="true output 1")
     axes.plot([], [], "o", color=GREY, label="true output 0")
-    axes.legend(frameon=False, fontsize=7, ncols=2, loc="lower right", borderpad=0)
+    axes.legend(fontsize=7, ncols=2, loc="center", edgecolor="none", borderpad=0.2)
     wrong = f"wrong at {', '.join(data['wrong'][:3])}{' …' if len(data['wrong']) > 3 else ''}"
     local = "the same in every context" if data["local"] else "not one local rule: answers depend on the context"
     title(
@@ -127,8 +127,7 @@ def consistency_panel(axes: Axes, data: Data) -> None:
         else f"step 2: decisions break {100 * data['damaged']:.0f} % of visible cells; "
         f"probabilities repair {100 * repaired:.0f} % of these"
     )
-    verdict = data["verdict"]
-    title(axes, f"{verdict[0].upper()}{verdict[1:]}", detail)
+    title(axes, f"Rolled out: {data['verdict']}", detail)
 
 
 def ablation_panel(axes: Axes, data: Data, what: str) -> None:
@@ -187,20 +186,24 @@ def probes_panel(axes: Axes, data: Data) -> None:
     titles = list(dict.fromkeys(reading["title"] for reading in data["readings"]))
     bits = list(dict.fromkeys(reading["bit"] for reading in data["readings"]))
     by_place = {(r["title"], r["bit"]): r for r in data["readings"]}
-    grid = np.array([[100 * by_place[t, bit]["accuracy"] for bit in bits] for t in titles])
-    heatmap(axes, grid, titles, bits, low=50, high=100)
+    output = next(bit for bit in bits if bit.startswith("output"))
+    taught = {text: by_place[text, output]["transfer"] for text in titles}
+    rows = [[*(100 * by_place[text, bit]["accuracy"] for bit in bits), _percent(taught[text])] for text in titles]
+    heatmap(axes, np.array(rows), titles, [*bits, "hidden*"], low=50, high=100)
     for y, text in enumerate(titles):
         for x, bit in enumerate(bits):
             untrained = by_place[text, bit]["untrained"]
             if untrained is not None:
                 axes.text(x, y + 0.33, f"({100 * untrained:.0f})", ha="center", va="center", fontsize=6.5,
-                          color=_ink(grid[y, x], 50, 100))  # fmt: skip
-    output = next(bit for bit in bits if bit.startswith("output"))
-    where = next((t for t in titles if by_place[t, output]["accuracy"] >= 0.95), None)
+                          color=_ink(rows[y][x], 50, 100))  # fmt: skip
+    axes.axvline(len(bits) - 0.5, color="white", linewidth=4)
+    where = next((t for t in titles if by_place[t, output]["accuracy"] >= 0.95), "at no level")
+    hidden = next((t for t in titles if (taught[t] or 0) >= 0.95), "at no level")
     title(
         axes,
-        f"Linear probes read the output {where}" if where else "Linear probes read the output at no level",
-        "accuracy on unseen rows, %; in brackets: the same probe before training",
+        f"Linear probes read the output {where}, hidden outputs {hidden}",
+        "accuracy on unseen rows, % (in brackets: before training); * the output of hidden cells, read by a "
+        "probe that was taught by visible cells alone",
     )
 
 
@@ -247,10 +250,12 @@ def patching_panel(axes: Axes, data: Data) -> None:
     shares = [[by_place.get((site, where)) for where in places] for site in sites]
     grid = np.array([[np.nan if share is None else 100 * share for share in row] for row in shares])
     heatmap(axes, grid, sites, ["every cell", "target cell", "flipped cell"], low=0, high=100, cmap="Blues")
-    arrived = next((s for s in sites if (by_place.get((s, "target")) or 0) >= 0.5), None)
+    arrived = next((s for s in sites if (by_place.get((s, "target")) or 0) >= 0.9), None)
     title(
         axes,
-        f"Patching: the flip reaches the target cell at {arrived}" if arrived else "Patching: the flip does not arrive",
+        f"Patching: the flip has reached the target cell at {arrived}"
+        if arrived
+        else "Patching: the flip does not arrive",
         f"recovered accuracy, %: clean {100 * data['clean']:.0f} %, flipped neighbour {100 * data['corrupted']:.0f} %",
     )
 
