@@ -20,7 +20,7 @@ from hardgap.runs.execute import Execution, Watcher, build_task, build_trainer, 
 from hardgap.runs.selection import select_point
 from hardgap.runs.store import Store
 from hardgap.training.loop import Observer
-from hardgap.training.symbolic import SymbolicTask, judge_tokens
+from hardgap.training.symbolic import SymbolicTask, decode_freely, judge_tokens
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -160,6 +160,21 @@ def test_each_measure_sees_its_own_mistake() -> None:
     assert judge("12 & 7 = 4 ; 4 & 9 = 0 ; & & <end>") == [0, 0, 0, 0]
 
 
+def test_a_draft_never_changes_the_answer() -> None:
+    """Right, half right and random drafts; what is right is answered without decoding."""
+    task = task_of(tiny())
+    model = task.model()
+    assert isinstance(model, Seq2Seq)
+    inputs = task.sets.test_seen.inputs
+    tokens, confidence = decode_freely(model, task.codec, inputs)
+    dice = np.random.default_rng(0).integers(0, task.codec.vocabulary, tokens.shape)
+    for share in (0.0, 0.5, 1.0):
+        draft = np.where((np.arange(len(inputs)) < share * len(inputs))[:, None], tokens, dice)
+        again, sure = decode_freely(model, task.codec, inputs, draft=draft)
+        assert np.array_equal(again, tokens)
+        np.testing.assert_allclose(sure, confidence, atol=1e-5)
+
+
 @pytest.mark.parametrize("ambiguity", ["unambiguous", "seen", "any"])
 def test_dice_in_place_of_held_out_examples_change_nothing_but_their_score(ambiguity: str) -> None:
     run = tiny(ambiguity=ambiguity)
@@ -214,7 +229,7 @@ def test_through_the_store_and_back_as_a_network(tmp_path: Path) -> None:
 def test_it_learns() -> None:
     """Three operators on two bits, label-only: seen chains are learned within seconds."""
     run = tiny(operators=["^", "|", "R"], holdout="^|", bits=2, condition="label-only", ambiguity="any",
-               optimiser={"batch": 64, "learning_rate": 3e-3}, budget={"steps": 150, "evaluate_every": 75},
+               optimiser={"batch": 64, "learning_rate": 3e-3}, budget={"steps": 80, "evaluate_every": 40},
                model={"dim": 16, "heads": 2, "layers": 1, "ffn": 32})  # fmt: skip
     curve = trained(run)
     assert curve[-1]["loss"] < 0.9 * curve[1]["loss"]

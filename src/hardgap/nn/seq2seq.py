@@ -196,6 +196,17 @@ class Seq2Seq(nn.Module):
             confidences.append(best.values)
         return torch.cat(tokens, dim=1), torch.cat(confidences, dim=1)
 
+    @torch.no_grad()
+    def confirm(self, inputs_BS: Tensor, begin: int, draft_BT: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Where a draft is what `greedy` would answer, known from a single pass over all its tokens at once.
+
+        The likeliest token after every token of the draft and its probability, and `[B]` whether these are the
+        draft again: then, token after token, greedy decoding could not have left it.
+        """
+        begins_B1 = torch.full_like(inputs_BS[:, :1], begin)
+        best = self(inputs_BS, torch.cat([begins_B1, draft_BT[:, :-1]], dim=1)).softmax(-1).max(-1)
+        return best.indices, best.values, (best.indices == draft_BT).all(dim=1)
+
 
 def build_seq2seq(spec: Seq2SeqSpec, *, vocabulary: int, inputs: int, outputs: int, seed: int) -> Seq2Seq:
     """A fresh network whose initial weights are a pure function of the arguments."""

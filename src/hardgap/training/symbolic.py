@@ -108,7 +108,8 @@ class SymbolicTask:
 
     def judge(self, model: Seq2Seq, examples: Examples) -> Judged:
         """Decode freely; for each example, what is right about the answer."""
-        tokens, _ = decode_freely(model, self.codec, examples.inputs, self.device)
+        truth = self.codec.encode(examples)[:, 1:]
+        tokens, _ = decode_freely(model, self.codec, examples.inputs, self.device, draft=truth)
         return judge_tokens(self.codec, examples, tokens)
 
     def _by_chain(self, examples: Examples, exact: NDArray[np.float64]) -> dict[str, float]:
@@ -132,16 +133,30 @@ class SymbolicTask:
 
 
 def decode_freely(
-    model: Seq2Seq, codec: Codec, inputs: Words, device: torch.device | None = None
+    model: Seq2Seq, codec: Codec, inputs: Words, device: torch.device | None = None, *, draft: Words | None = None
 ) -> tuple[Words, NDArray[np.float32]]:
-    """The greedy answer to each input without its `<begin>`, and each token's probability: `[n, places]`."""
+    """The greedy answer to each input without its `<begin>`, and each token's probability: `[n, places]`.
+
+    A draft does not change the answer. Where it is the answer, one pass over all tokens confirms it; the truth is a
+    good draft for a trained network.
+    """
     was_training = model.training
     model.eval()
-    asked = torch.from_numpy(np.ascontiguousarray(inputs)).to(device or "cpu")
-    pieces = [asked[i : i + DECODED_AT_ONCE] for i in range(0, len(asked), DECODED_AT_ONCE)]
-    found = [model.greedy(piece, codec.begin, len(codec.layout)) for piece in pieces]
+    given = [inputs] if draft is None else [inputs, draft]
+    asked = [torch.from_numpy(np.ascontiguousarray(tokens)).to(device or "cpu") for tokens in given]
+    starts = range(0, len(inputs), DECODED_AT_ONCE)
+    found = [_decode_piece(model, codec, *(one[i : i + DECODED_AT_ONCE] for one in asked)) for i in starts]
     model.train(was_training)
     tokens, confidence = (torch.cat([one[i] for one in found]).cpu().numpy() for i in (0, 1))
+    return tokens, confidence
+
+
+def _decode_piece(model: Seq2Seq, codec: Codec, inputs: Tensor, draft: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    if draft is None:
+        return model.greedy(inputs, codec.begin, len(codec.layout))
+    tokens, confidence, confirmed = model.confirm(inputs, codec.begin, draft)
+    if not confirmed.all():
+        tokens[~confirmed], confidence[~confirmed] = model.greedy(inputs[~confirmed], codec.begin, len(codec.layout))
     return tokens, confidence
 
 
