@@ -24,7 +24,7 @@ def test_the_demo_recovers_the_hidden_entry_and_its_page_can_be_read(tmp_path: P
         [sys.executable, "-m", "hardgap", "demo"], cwd=tmp_path, capture_output=True, text=True, timeout=600, check=True
     ).stdout
     assert told.count("wrong") >= 5
-    assert "101 → 0: an entry that it was never shown" in told
+    assert "010 → 1: an entry that it was never shown" in told
     assert "hardgap-demo.html" in told.splitlines()[-2]
 
     flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
@@ -33,7 +33,7 @@ def test_the_demo_recovers_the_hidden_entry_and_its_page_can_be_read(tmp_path: P
     seen = subprocess.run(
         [browser(), *flags, profile, "--dump-dom", page], capture_output=True, text=True, timeout=120, check=True
     ).stdout
-    assert "The hidden entry 101 was recovered" in seen
+    assert "The hidden entry 010 was recovered" in seen
     assert seen.count("<svg") == 2
     assert "src=" not in seen
 

@@ -294,8 +294,6 @@ def test_a_failed_run_keeps_its_reason_until_it_is_asked_for_again(store: Store,
     store.claim([run.id], me())
     store.fail(run.id, me(), "RuntimeError: out of luck")
     assert store.get(run.id).error == "RuntimeError: out of luck"
-    store.add([run], retry_failed=False)
-    assert store.get(run.id).status == "failed"
     store.add([run])
     assert (store.get(run.id).status, store.get(run.id).error) == ("queued", None)
 

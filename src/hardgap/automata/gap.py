@@ -115,6 +115,8 @@ def draw_hidden(rule: Rule, k: int, *, seed: int, ones: int | None = None) -> tu
     """
     if not 0 < k < rule.patterns:
         raise BadInput(f"k={k}: Rule {rule.name} can hide 1 to {rule.patterns - 1} patterns")
+    if seed < 0:
+        raise BadInput(f"--hide-seed {seed}: a seed is not negative")
     rng = np.random.default_rng([seed, k])
     if ones is None:
         return tuple(sorted(int(p) for p in rng.choice(rule.patterns, k, replace=False)))

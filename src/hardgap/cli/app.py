@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sqlite3
 import sys
@@ -51,6 +52,9 @@ def build_app(asked: str | None = None) -> App:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; always ends by raising SystemExit."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that lacks a character shows another
     given = sys.argv[1:] if arguments is None else arguments
     app = build_app(given[0] if given else None)
     try:

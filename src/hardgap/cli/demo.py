@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from hardgap.cli.output import STORE, Json, StoreFolder, err, percent, show_json
+from hardgap.errors import BadInput
 
 if TYPE_CHECKING:
     from hardgap.report.demo import Demo
@@ -42,6 +43,9 @@ def demo(
     ended = train_both(opened, told, _Watch(say, opened, told))
     if ended != "finished":
         raise KeyboardInterrupt
+    for row in opened.rows([told.soft.id, told.control.id]):
+        if row.status == "failed":
+            raise BadInput(f"run {row.id} of the demo could not be trained: {row.error}")
     soft, control = opened.curve(told.soft.id), opened.curve(told.control.id)
     table = recovered_table(gap, soft)
     write_page(page, told, soft, control)

@@ -16,6 +16,8 @@ from hardgap.runs.execute import Watcher
 from hardgap.training.task import Point
 
 PLAIN_SECONDS = 2.0
+QUIET_SECONDS = 8.0
+"""Between evaluations, a plain log says that it is alive this often."""
 
 
 @contextmanager
@@ -70,7 +72,15 @@ def _plain(run: Run, label: str) -> Iterator[Watcher]:
         eta = f", at most {left:.0f} s left" if now.step > first else ""
         print(f"{label}step {now.step}/{run.budget.steps}: {_words(now)}{eta}", file=sys.stderr, flush=True)
 
-    yield Watcher(on_point=point)
+    def step(done: int) -> None:
+        nonlocal last
+        elapsed = time.monotonic() - began
+        if elapsed - last >= QUIET_SECONDS:
+            last = elapsed
+            left = (run.budget.steps - done) * elapsed / max(1, done - first)
+            print(f"{label}step {done}/{run.budget.steps}, at most {left:.0f} s left", file=sys.stderr, flush=True)
+
+    yield Watcher(on_point=point, on_step=step)
 
 
 def _words(now: Point) -> str:

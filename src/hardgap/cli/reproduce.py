@@ -36,17 +36,18 @@ def reproduce(
         hardgap reproduce main --no-run --figure main.svg
     """
     import hardgap.studies  # noqa: F401  (declares them)
+    from hardgap.cli.running import parse_duration
     from hardgap.report.verdict import measure
     from hardgap.runs.store import Store
     from hardgap.studies.study import choose, most_informative_first
 
     chosen = choose(studies)
-    opened = Store(store)
+    seconds = parse_duration(budget) if budget else None
+    opened = Store(store, create=run)
     code = 0
     if run:
-        from hardgap.cli.running import parse_duration, run_and_report
+        from hardgap.cli.running import run_and_report
 
-        seconds = parse_duration(budget) if budget else None
         code = run_and_report(opened, most_informative_first(chosen, scale), workers=workers, seconds=seconds)
     measured = [measure(study, scale, opened) for study in chosen]
     if figure is not None:

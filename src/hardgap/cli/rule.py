@@ -35,6 +35,8 @@ def rule(
     from hardgap.automata.rule import parse_rule
 
     parsed = parse_rule(rule)
+    if seed < 0:
+        raise BadInput(f"--seed {seed}: a seed is not negative")
     if not 1 <= width <= 10_000 or not 0 <= steps <= 10_000:
         raise BadInput("--width must be 1 to 10000 and --steps 0 to 10000")
     facts = {

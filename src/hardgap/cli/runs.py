@@ -18,7 +18,7 @@ runs = App(name="runs", help="List, show, export, import, certify and remove mea
 def as_dict(store: Store, row: Row) -> dict[str, Any]:
     """One run as plain data, without its curve."""
     curve = store.curve(row.id)
-    summary = summarise(curve) if curve else None
+    summary = summarise(curve, row.config.budget.solved_at) if curve else None
     return {
         "run": row.id,
         "about": row.config.describe(),
@@ -181,9 +181,9 @@ def certify(
         raise BadInput(f"--steps {steps}: at least one training step is needed")
     single_thread()
     row = Store(store, create=False).get(run)
-    certificate = leak_certificate(row.config, steps=steps)
+    certificate = leak_certificate(row.config, steps=steps, store_folder=store)
     verdict = "no leak: the weights are bit-identical" if certificate.passed else "LEAK: the weights differ"
-    facts = {"run": row.id, "steps": steps, "passed": certificate.passed, "verdict": verdict,
+    facts = {"run": row.id, "steps": certificate.steps, "passed": certificate.passed, "verdict": verdict,
              "true": certificate.true, "scrambled": certificate.scrambled}  # fmt: skip
     if json:
         show_json(facts)

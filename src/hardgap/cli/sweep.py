@@ -44,8 +44,8 @@ def sweep(
     from hardgap.runs.sweep import read_sweep
 
     runs = read_sweep(file)
-    opened = Store(store)
     seconds = parse_duration(budget) if budget else None
+    opened = Store(store)
     code = run_and_report(opened, runs, workers=workers, seconds=seconds)
     show_rows(opened, opened.rows([run.id for run in runs]), json=json)
     return code

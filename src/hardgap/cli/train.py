@@ -57,23 +57,24 @@ def train(
 
         hardgap train 150 --hide 2
         hardgap train D --hide-random 8 --unroll hard --seed 3
-        hardgap train "L1 ^ (C & R1)" --hide 5 --temperature 4:1:2000
+        hardgap train "L1 ^ (C & R1)" --hide 5 --temperature 4:1:400
         hardgap train 30 --hide 3 --model mypackage.nets:make
     """
     from hardgap.runs.store import Store
 
-    opened = Store(store)
     hidden = _hidden(rule, hide, hide_random, hide_seed)
     changes = {
         "masking": masking, "seed": seed, "device": device, "width": width, "model": _model(model, rule),
         "unrolling": _unrolling(unroll, unroll_steps, temperature, step_weights),
     }  # fmt: skip
     if init is not None:
-        changes |= _initial(opened, init)
+        if width is not None or model != "encoder":
+            raise BadInput("--init brings its own network and width: leave --model and --width out")
+        changes |= _initial(store, init)
     optimiser = {"batch": batch, "learning_rate": learning_rate, "schedule": schedule, "clip": clip}
     budget = {"steps": steps, "stop_after_solved": until_solved}
     run = _configure(scale, rule, hidden, changes, optimiser, budget)
-    return _train(opened, run, json=json)
+    return _train(Store(store), run, json=json)
 
 
 def _hidden(rule: str, hide: str | None, count: int | None, seed: int) -> tuple[int, ...]:
@@ -94,7 +95,10 @@ def _hidden(rule: str, hide: str | None, count: int | None, seed: int) -> tuple[
 
 
 def _unrolling(feedback: str, steps: int | None, temperature: str, weights: str | None) -> dict[str, Any]:
-    chosen: dict[str, Any] = {"feedback": feedback, "steps": steps or (1 if feedback == "none" else 4)}
+    chosen: dict[str, Any] = {
+        "feedback": feedback,
+        "steps": (1 if feedback == "none" else 4) if steps is None else steps,
+    }
     try:
         parts = [float(part) for part in temperature.split(":")]
         if weights:
@@ -122,12 +126,12 @@ def _model(model: str, rule: str) -> dict[str, Any]:
     return {"kind": "plugin", "factory": model}
 
 
-def _initial(store: Store, path: Path) -> dict[str, Any]:
+def _initial(store_folder: Path, path: Path) -> dict[str, Any]:
     """The weights to start from, and the network and width that they are for."""
     from hardgap.runs.initial import keep_initial
     from hardgap.training.checkpoint import load_tensors
 
-    digest = keep_initial(store.folder, path)
+    digest = keep_initial(store_folder, path)
     meta = load_tensors(path)[1]
     asked = meta.get("config", meta)
     if "model" not in asked or "width" not in asked:
@@ -158,23 +162,31 @@ def _configure(
 def train_one(store: Store, run: Run) -> None:
     """Train a run in this process, watched, unless it is done already."""
     from hardgap.cli.live import watch
-    from hardgap.runs.execute import Execution, single_thread
+    from hardgap.runs.execute import Execution, build_task, single_thread
     from hardgap.runs.owner import me
 
     single_thread()
+    if run.id not in store.progress([run.id]):
+        build_task(run).model()  # What cannot be built is refused before it is written down.
     store.add([run])
     err().print(f"{run.describe()}  (run {run.id})")
     if store.progress([run.id])[run.id][0] != "done":
         owner = me()
         if store.claim([run.id], owner) is None:
-            raise BadInput(f"run {run.id} is being trained by another process; `hardgap runs list` shows it")
+            why = store.get(run.id).error or "it is being trained by another process; `hardgap runs list` shows it"
+            raise BadInput(f"run {run.id} cannot be taken up: {why}")
         with watch(run) as watcher:
             try:
                 stopped = Execution(store, run, owner, watcher)()
-            except BaseException:
+            except (BadInput, KeyboardInterrupt):
                 store.release(run.id, owner)
                 raise
-        if stopped in (None, "interrupted"):
+            except Exception as error:  # whatever a user's own network raises
+                store.fail(run.id, owner, f"{type(error).__name__}: {error}")
+                raise BadInput(f"run {run.id} failed: {type(error).__name__}: {error}") from error
+        if stopped is None:
+            raise BadInput(f"another process has taken over run {run.id}; `hardgap runs list` shows it")
+        if stopped == "interrupted":
             raise KeyboardInterrupt
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import sys
+from pathlib import Path
 from typing import assert_never
 
 import torch
@@ -29,6 +31,8 @@ def build_model(spec: EncoderSpec | ConvSpec | PluginSpec, *, width: int, seed: 
 
 def _plugin(spec: PluginSpec, width: int) -> nn.Module:
     module_name, _, factory_name = spec.factory.partition(":")
+    if (here := str(Path.cwd())) not in sys.path:  # a console script does not look in the current folder by itself
+        sys.path.insert(0, here)
     # Somebody else's code may raise anything; its author gets the reason, not our traceback.
     try:
         factory = getattr(importlib.import_module(module_name), factory_name)

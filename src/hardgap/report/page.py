@@ -63,7 +63,7 @@ class Page:
 
     def write(self, path: Path, footer: str) -> None:
         try:
-            path.write_text(self.html(footer))
+            path.write_text(self.html(footer), encoding="utf-8")
         except OSError as error:
             raise BadInput(f"cannot write {path}: {error.strerror}") from error
 

@@ -12,6 +12,8 @@ from hardgap.runs.summary import summarise
 from hardgap.studies.study import Scale, Study
 
 LEVEL = 0.05
+FEWEST = 5
+"""Below this many runs the test could not tell much apart, and its silence would read as agreement."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ def measure(study: Study, scale: Scale, store: Store) -> Measured:
         published_mean=paper.mean / 100,
         published_interval=(paper.low / 100, paper.high / 100),
         p=p,
-        verdict=_verdict(successes, len(ids), len(planned), study, p),
+        verdict="" if scale == "smoke" else _verdict(successes, len(ids), len(planned), study, p),
         runs=ids,
     )
 
@@ -73,6 +75,8 @@ def _verdict(successes: int, n: int, planned: int, study: Study, p: float | None
     """`agrees` unless Fisher's exact test tells the two success rates apart at the 5 % level."""
     if p is None:
         return "not measured"
+    if n < FEWEST:
+        return "too few runs"
     paper = study.published
     higher = successes * paper.n > paper.successes * n
     verdict = "agrees" if p >= LEVEL else "succeeds more often" if higher else "succeeds less often"

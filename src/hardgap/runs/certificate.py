@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from pathlib import Path
 
 from hardgap.runs.config import Run
 from hardgap.runs.execute import build_trainer
@@ -29,10 +30,14 @@ class Certificate:
         return self.true == self.scrambled
 
 
-def leak_certificate(run: Run, *, steps: int = 20, coins: int = 1) -> Certificate:
-    """Train `steps` steps twice and compare the weights bit by bit; `coins` seeds the scrambling."""
-    true, scrambled = (_digest(build_trainer(run, scramble=seed), steps) for seed in (None, coins))
-    return Certificate(run.id, steps, true, scrambled)
+def leak_certificate(run: Run, *, steps: int = 20, coins: int = 1, store_folder: Path | None = None) -> Certificate:
+    """Train at most `steps` steps twice and compare the weights bit by bit; `coins` seeds the scrambling.
+
+    It is about training: a run that starts from given weights (kept in `store_folder`) may know more from there.
+    """
+    pair = [build_trainer(run, scramble=seed, store_folder=store_folder) for seed in (None, coins)]
+    true, scrambled = (_digest(trainer, steps) for trainer in pair)
+    return Certificate(run.id, pair[0].step, true, scrambled)
 
 
 def _digest(trainer: Trainer, steps: int) -> str:

@@ -39,6 +39,13 @@ class Checkpoints:
         if not sidecar(path).exists():
             save_tensors(path, weights, {"run": self.run_id, "step": step, "config": config})
 
+    def take_snapshots(self, other: Checkpoints) -> None:
+        """Have the snapshots of another run as well, since this one shares its first steps."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for step, path in other.snapshots().items():
+            for source in (path, sidecar(path)):  # the sidecar last: without it a file is passed over
+                shutil.copyfile(source, self._path("step", step).with_name(source.name))
+
     def latest(self) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
         """The newest state, or None. An interrupted write is passed over; a damaged file is refused."""
         for path in reversed(self._files("state")):

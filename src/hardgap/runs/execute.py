@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -59,8 +60,14 @@ def build_task(run: Run, *, scramble: int | None = None) -> Task:
     raise BadInput(f"experiment {run.experiment!r} cannot be trained")
 
 
-def build_trainer(run: Run, *, scramble: int | None = None) -> Trainer:
-    return Trainer(build_task(run, scramble=scramble), run.optimiser, run.budget, run.seed)
+def build_trainer(run: Run, *, scramble: int | None = None, store_folder: Path | None = None) -> Trainer:
+    """A run at its very start: fresh weights, or those that it names, which the store keeps."""
+    trainer = Trainer(build_task(run, scramble=scramble), run.optimiser, run.budget, run.seed)
+    if isinstance(run, AutomatonRun) and run.initial:
+        if store_folder is None:
+            raise BadInput(f"run {run.id} starts from given weights, and no store was named that keeps them")
+        start_from(trainer.model, store_folder, run.initial)
+    return trainer
 
 
 @dataclass
@@ -89,7 +96,7 @@ class Execution:
 
     def __call__(self) -> Stopped | None:
         """Train; None if the claim was lost to someone else."""
-        self.trainer = build_trainer(self.run)
+        self.trainer = build_trainer(self.run, store_folder=self.store.folder)
         self._resume()
         observer = Observer(self._on_step, self._on_point, self._on_transition, self._should_stop)
         stopped = self.trainer.run(observer)
@@ -101,7 +108,8 @@ class Execution:
             return stopped
         self.checkpoints.save_snapshot(self.trainer.weights(), self.trainer.step, self._config())
         curve = [point.as_dict() for point in self.trainer.curve]
-        kept = self.store.finish(self.run.id, self.owner, curve, stopped, versions(), 0.0)
+        since_saved = time.monotonic() - self._last_save
+        kept = self.store.finish(self.run.id, self.owner, curve, stopped, versions(), since_saved)
         return stopped if kept else None
 
     def _resume(self) -> None:
@@ -112,8 +120,6 @@ class Execution:
             print(f"hardgap: {error}; set aside, the run starts again", file=sys.stderr)
             self.checkpoints.set_aside()
             found = None
-        if found is None and isinstance(self.run, AutomatonRun) and self.run.initial:
-            start_from(self.trainer.model, self.store.folder, self.run.initial)
         if found is not None:
             self._restore(*found)
             self.store.add_points(self.run.id, found[1]["curve"])
@@ -130,10 +136,18 @@ class Execution:
     def _from_shorter(self) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
         for run_id in self.store.shorter(self.run):
             budget = self.store.get(run_id).config.budget
-            if budget.steps < self.run.budget.steps and budget.steps % budget.evaluate_every == 0:
-                found = Checkpoints(self.store.folder, run_id).latest()
-                if found is not None:
-                    return found
+            if budget.steps >= self.run.budget.steps or budget.steps % budget.evaluate_every:
+                continue
+            shorter = Checkpoints(self.store.folder, run_id)
+            try:
+                found = shorter.latest()
+            except CorruptFile as error:
+                print(f"hardgap: {error}; passed over", file=sys.stderr)
+                continue
+            if found is not None:
+                self.checkpoints.take_snapshots(shorter)
+                self.store.checkpointed(self.run.id, self.owner, self.store.get(run_id).seconds)
+                return found
         return None
 
     def _on_step(self, step: int) -> None:
@@ -174,7 +188,9 @@ def load_model(store: Store, run_id: str, step: int | None = None) -> tuple[nn.M
     checkpoints = Checkpoints(store.folder, row.id)
     if step is None:
         found = checkpoints.latest()
-        weights = under("model.", found[0]) if found else None
+        # A result may have been imported over a half-trained state: only the state of its end is its network.
+        at_end = found is not None and (row.status != "done" or found[1]["step"] == row.step)
+        weights = under("model.", found[0]) if found and at_end else None
     else:
         kept = checkpoints.snapshots()
         if step not in kept:

@@ -22,7 +22,7 @@ def keep_initial(store_folder: Path, path: Path) -> str:
     load_tensors(path)
     data = path.read_bytes()
     digest = hashlib.sha256(data).hexdigest()
-    kept = _path(store_folder, digest)
+    kept = initial_path(store_folder, digest)
     if not sidecar(kept).exists():
         save_bytes(kept, data)
     return digest
@@ -30,12 +30,12 @@ def keep_initial(store_folder: Path, path: Path) -> str:
 
 def start_from(model: nn.Module, store_folder: Path, digest: str) -> None:
     """Load the weights that a config names; a state to go on from serves as well as bare weights."""
-    path = _path(store_folder, digest)
+    path = initial_path(store_folder, digest)
     if not path.exists():
         raise BadInput(f"the weights that this run starts from are not in {store_folder}; give --init again")
     tensors, _ = load_tensors(path)
     load_weights(model, under("model.", tensors) or tensors, path)
 
 
-def _path(store_folder: Path, digest: str) -> Path:
+def initial_path(store_folder: Path, digest: str) -> Path:
     return store_folder / "initial" / f"{digest}.safetensors"

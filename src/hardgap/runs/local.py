@@ -17,11 +17,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Literal
 
+from hardgap.errors import BadInput
 from hardgap.runs.config import Run
 from hardgap.runs.store import Store
 
 POLL_SECONDS = 0.5
 GRACE_SECONDS = 60.0
+MOST_GIVEN_UP = 5
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
 
@@ -83,6 +85,7 @@ class Workers:
         self._order = (json.dumps(order) + "\n").encode()
         self._size = size
         self._processes: list[subprocess.Popen[bytes]] = []
+        self._gave_up = 0
 
     def keep_alive(self, runs_left: int) -> None:
         """Start workers until there are as many as wanted, replacing those that died."""
@@ -90,6 +93,10 @@ class Workers:
         for process in ended:
             self._processes.remove(process)
             _hang_up(process)
+            # A killed worker is replaced without limit; one that gives up by itself will do so again.
+            self._gave_up = self._gave_up + 1 if process.returncode > 0 else 0
+        if self._gave_up >= MOST_GIVEN_UP:
+            raise BadInput("the worker processes cannot start or go on; what they said is above")
         with _signals_later():
             while len(self._processes) < min(self._size, runs_left):
                 self._processes.append(self._start())

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from hardgap.errors import BadInput
 from hardgap.runs.checkpoints import Checkpoints
+from hardgap.runs.config import AutomatonRun
 from hardgap.runs.execute import Execution, Watcher
+from hardgap.runs.initial import initial_path, keep_initial
 from hardgap.runs.owner import me
 from hardgap.runs.store import Row, Store
 
@@ -12,6 +14,8 @@ from hardgap.runs.store import Row, Store
 def retrain_run(store: Store, row: Row, watcher: Watcher) -> bool:
     """Train in a store of its own beside this one, compare the curves, and move the checkpoints over."""
     beside = Store(store.folder / "retraining")
+    if isinstance(row.config, AutomatonRun) and row.config.initial:
+        keep_initial(beside.folder, initial_path(store.folder, row.config.initial))
     beside.add([row.config])
     owner = me()
     made, kept = Checkpoints(beside.folder, row.id), Checkpoints(store.folder, row.id)

@@ -190,7 +190,7 @@ class Store:
 
     # What happens to a run
 
-    def add(self, runs: Iterable[Run], *, retry_failed: bool = True) -> None:
+    def add(self, runs: Iterable[Run]) -> None:
         """Queue runs that are not there yet; a failed one gets another chance."""
         now = time.time()
         with self.transaction():
@@ -199,12 +199,10 @@ class Store:
                     "INSERT OR IGNORE INTO runs (id, family, config, status, created) VALUES (?, ?, ?, 'queued', ?)",
                     [run.id, run.family, run.model_dump_json(), now],
                 )
-                if retry_failed:
-                    self._db.execute(
-                        "UPDATE runs SET status = 'queued', attempts = 0, error = NULL "
-                        "WHERE id = ? AND status = 'failed'",
-                        [run.id],
-                    )
+                self._db.execute(
+                    "UPDATE runs SET status = 'queued', attempts = 0, error = NULL WHERE id = ? AND status = 'failed'",
+                    [run.id],
+                )
 
     def claim(self, ids: list[str], owner: str) -> str | None:
         """Take the first of these runs that nobody is training, and return its id."""
@@ -303,8 +301,8 @@ class Store:
         """Take in a run measured elsewhere; False if it is already done here."""
         now, made_with = time.time(), json.dumps(versions)
         with self.transaction():
-            known = self._db.execute("SELECT status FROM runs WHERE id = ?", [run.id]).fetchone()
-            if known and known[0] in ("done", "running"):
+            known = self._db.execute("SELECT status, owner, heartbeat FROM runs WHERE id = ?", [run.id]).fetchone()
+            if known and (known[0] == "done" or (known[0] == "running" and is_alive(known[1], known[2], LEASE))):
                 return False
             self._db.execute("DELETE FROM runs WHERE id = ?", [run.id])
             self._db.execute(

@@ -20,7 +20,7 @@ def base(scale: Scale, rule: str, hide: tuple[int, ...], *, epochs: int = 50) ->
         return AutomatonRun(rule=rule, hide=hide, budget=budget)
     if scale == "desk":
         budget = Budget(steps=DESK_STEPS_PER_EPOCH * epochs, evaluate_every=50, stop_after_solved=3)
-        optimiser = Optimiser(batch=64, clip=1.0)
+        optimiser = Optimiser(batch=64, clip=1.0)  # Differs from paper: clipping, see docs/fidelity.md
         return AutomatonRun(rule=rule, hide=hide, width=11, test_rows=500, budget=budget, optimiser=optimiser)
     budget = Budget(steps=max(2, epochs // 25), evaluate_every=2)
     optimiser = Optimiser(batch=8)

@@ -28,7 +28,7 @@ class AutomatonTask:
     """Training and test rows with their true rollouts, masks and the unrolled loss.
 
     Test rows never occur among the training rows. At the paper's width that holds anyway; at a desk width
-    (2¹³ = 8,192 rows in all) it has to be made true.
+    (2¹¹ = 2,048 rows in all) it has to be made true.
     """
 
     def __init__(

@@ -48,7 +48,7 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Read what `save_tensors` wrote, or raise `CorruptFile` naming the file."""
     try:
         data, expected = path.read_bytes(), sidecar(path).read_text().split()[0]
-    except (FileNotFoundError, IndexError, UnicodeDecodeError) as error:
+    except (OSError, IndexError, UnicodeDecodeError) as error:
         raise CorruptFile(f"{path} or its checksum {sidecar(path).name} is missing or empty") from error
     if hashlib.sha256(data).hexdigest() != expected:
         raise CorruptFile(f"{path} does not match its checksum: the file is damaged")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -42,6 +42,13 @@ class Unrolling(Spec):
     weights: tuple[Annotated[float, Field(ge=0)], ...] | None = Field(
         None, description="loss weight of each unrolled step; equal if not given"
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _none_is_one_step(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("feedback") == "none" and "steps" not in data:
+            return data | {"steps": 1}
+        return data
 
     @model_validator(mode="after")
     def _parts_agree(self) -> Unrolling:
