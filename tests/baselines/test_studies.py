@@ -58,7 +58,7 @@ def test_ranges_are_the_smallest_and_largest_over_runs(trained: tuple[Store, str
     for place, line in enumerate(interpolation.ranges([first, second])):
         for name, (low, high) in line["holdout"].items():
             values = [100 * table.lines[place].methods[name].holdout for table in (first, second)]
-            assert (low, high) == (min(values), max(values))
+            assert (low, high) == pytest.approx((min(values), max(values)), abs=0.005)
         assert line["published"] == {}  # an unsolved run of another rule is not what the paper's table is about
 
 

@@ -15,7 +15,10 @@ from hardgap.baselines.questions import Cells, Exam
 
 @dataclass(frozen=True)
 class Accuracy:
-    """The share of right answers on hidden cells, and on visible ones that were not shown (the control)."""
+    """The share of right answers on hidden cells, and as a control on visible ones.
+
+    Those are cells of unseen rows; at a fixed position, where there is nothing else, the shown patterns themselves.
+    """
 
     holdout: float
     visible: float
@@ -68,4 +71,4 @@ def measure(
 def judge(answers: Labels, cells: Cells) -> Accuracy:
     """Compare answers with the truth; the one place where hidden labels are looked at."""
     right = answers == cells.labels
-    return Accuracy(float(right[cells.hidden].mean()), float(right[~cells.hidden].mean()))
+    return Accuracy(*(round(float(right[where].mean()), 6) for where in (cells.hidden, ~cells.hidden)))

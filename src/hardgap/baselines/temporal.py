@@ -99,7 +99,7 @@ def measure_temporal(
         on_progress(f"first row, position, timestep: {method.name}", done, len(methods))
         answers = question.answer(method, seed)
         table[method.name] = TemporalAccuracy(
-            **{name: float((answers[name] == cells.labels).mean()) for name, cells in truth.items()}
+            **{name: round(float((answers[name] == cells.labels).mean()), 6) for name, cells in truth.items()}
         )
     on_progress("done", len(methods), len(methods))
     return table

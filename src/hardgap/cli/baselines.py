@@ -47,7 +47,7 @@ def baselines(
     `--temporal` on what the network is given (paper, Appendix C). A method of your own joins by its import path, also
     from a file in the current folder.
 
-    Examples:
+    Try:
 
         hardgap baselines 0c02dce15cde --figure levels.svg
         hardgap baselines --solved 150

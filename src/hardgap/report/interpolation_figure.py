@@ -22,6 +22,7 @@ STYLE: Any = {"font.family": "sans-serif", "font.size": 10, "axes.spines.top": F
 COLOURS = ("#0072b2", "#009e73", "#cc79a7", "#d55e00", "#8c6bb1", "#777777", "#b8860b", "#56b4e9")
 MARKERS = ("o", "s", "^", "D", "v", "x", "P", "*")
 NETWORK, PAPER, BEFORE, AFTER = "#111111", "#d9d9d9", "#fff7ec", "#eaf3fb"
+RIGHT, WRONG = "#a6cee3", "#fdc086"
 STEP = 0.13
 """Distance between two methods of a level, in units of the distance between levels."""
 
@@ -57,19 +58,27 @@ def levels_figure(report: dict[str, Any]) -> Figure:
             _level(axes, place, line, runs)
         _network(axes, lines, runs)
         _frame(axes, lines)
-        figure.legend(handles=_legend(methods, lines, runs), frameon=False, ncols=5, loc="outside lower center")
-        figure.suptitle(_title(report), x=0.01, ha="left", fontsize=12, fontweight="bold")
+        figure.legend(
+            handles=_legend(methods, lines), frameon=False, ncols=len(methods) + 1, loc="outside lower center"
+        )
+        _titles(figure, report, "Methods learn from visible cells and answer for hidden ones. A dot is a run.")
     return figure
 
 
-def _title(report: dict[str, Any]) -> str:
-    return f"Can similarity fill the gap? {report['about']}"
+def _titles(figure: Figure, report: dict[str, Any], how: str) -> None:
+    """What it is about in bold, how to read it below; the second line's room is kept by the first one's line break."""
+    figure.suptitle(f"Can similarity fill the gap? {report['about']}\n", x=0.01, ha="left", fontsize=12, weight="bold")
+    below = 1 - 0.30 / figure.get_figheight()
+    figure.text(0.01, below, how, ha="left", va="top", fontsize=10, color="#444444")
 
 
 def _background(axes: Axes, lines: Sequence[dict[str, Any]]) -> None:
     """Tint the levels before and after the network's layers apart."""
     before = sum("hidden" not in line["level"] for line in lines)
-    regions = [(0, before, BEFORE, "before the network's layers"), (before, len(lines), AFTER, "after them")]
+    regions = [
+        (0, before, BEFORE, "before the network's layers"),
+        (before, len(lines), AFTER, "after the network's layers"),
+    ]
     for first, last, colour, words in regions:
         if last > first:
             axes.add_patch(Rectangle((first - 0.5, -6), last - first, 112, color=colour, linewidth=0, zorder=0))
@@ -94,8 +103,8 @@ def _network(axes: Axes, lines: Sequence[dict[str, Any]], runs: Sequence[dict[st
         return
     average = sum(line["network"] for line in lines) / len(lines)
     axes.plot([-0.5, len(lines) - 0.5], [average] * 2, color=NETWORK, linewidth=2, zorder=2)
-    label = f"the network\nitself:\n{average:.1f} %"
-    axes.annotate(label, (len(lines) - 0.45, average), va="center", color=NETWORK, annotation_clip=False)
+    label = f"the network\nitself: {average:.0f} %"
+    axes.annotate(label, (len(lines) - 0.46, average), va="center", color=NETWORK, annotation_clip=False)
 
 
 def _frame(axes: Axes, lines: Sequence[dict[str, Any]]) -> None:
@@ -119,15 +128,13 @@ def _wrapped(title: str) -> str:
     return "\n".join(filter(None, [head + ("," if tail else ""), tail, f"({size}" if size else ""]))
 
 
-def _legend(methods: Sequence[str], lines: Sequence[dict[str, Any]], runs: Sequence[dict[str, Any]]) -> list[Any]:
+def _legend(methods: Sequence[str], lines: Sequence[dict[str, Any]]) -> list[Any]:
     handles: list[Any] = [
         Line2D([], [], color=COLOURS[i % len(COLOURS)], marker=MARKERS[i % len(MARKERS)], linewidth=1.6, label=method)
         for i, method in enumerate(methods)
     ]
     if any(line["published"] for line in lines):
         handles.append(Patch(color=PAPER, label="published range (width 101)"))
-    if runs:
-        handles.append(Line2D([], [], color=NETWORK, linewidth=2, label="the network itself"))
     return handles
 
 
@@ -143,9 +150,9 @@ def sizes_figure(report: dict[str, Any]) -> Figure:
         panels[0].set_ylabel("right answers on hidden cells, %")
         figure.supxlabel("visible cells learned from", fontsize=10)
         figure.legend(
-            handles=_legend(list(lines[0]["holdout"]), [], []), frameon=False, ncols=6, loc="outside lower center"
+            handles=_legend(list(lines[0]["holdout"]), []), frameon=False, ncols=6, loc="outside lower center"
         )
-        figure.suptitle(_title(report), x=0.01, ha="left", fontsize=12, fontweight="bold")
+        _titles(figure, report, "Shaded: smallest to largest of the runs.")
     return figure
 
 
@@ -163,8 +170,35 @@ def _size_panel(axes: Axes, sizes: Sequence[int], lines: Sequence[dict[str, Any]
     axes.set_title(_wrapped(lines[0]["title"]), fontsize=9)
 
 
+def truth_table_figure(report: dict[str, Any]) -> Figure:
+    """Each method's answer for each hidden pattern, right ones and wrong ones told apart by colour."""
+    patterns, methods = report["patterns"], list(report["table"][0]["holdout"])
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(0.95 * len(methods) + 2.6, 0.34 * len(patterns) + 1.5), layout="constrained")
+        axes = figure.add_subplot()
+        for y, pattern in enumerate(patterns):
+            for x, method in enumerate(methods):
+                answer = pattern["answers"][method]
+                colour = RIGHT if answer == pattern["truth"] else WRONG
+                axes.add_patch(Rectangle((x - 0.47, y - 0.44), 0.94, 0.88, color=colour, linewidth=0))
+                axes.text(x, y, str(answer), ha="center", va="center")
+        shares = [f"{method}\n{report['table'][0]['holdout'][method][0]:.0f} % right" for method in methods]
+        axes.set_xticks(range(len(methods)), shares)
+        axes.set_yticks(range(len(patterns)), [f"{p['neighbourhood']} → {p['truth']}" for p in patterns])
+        axes.set_xlim(-0.5, len(methods) - 0.5)
+        axes.set_ylim(len(patterns) - 0.5, -0.5)
+        axes.text(-0.57, -0.55, "hidden\npattern → output", ha="right", va="bottom", fontsize=9, color="#444444")
+        axes.tick_params(length=0)
+        axes.xaxis.tick_top()
+        axes.spines[["left", "bottom"]].set_visible(False)
+        colours = [Patch(color=RIGHT, label="right"), Patch(color=WRONG, label="wrong")]
+        figure.legend(handles=colours, frameon=False, ncols=2, loc="outside lower center")
+        figure.suptitle(f"{report['about']}: answers by similarity", x=0.01, ha="left", fontsize=12, fontweight="bold")
+    return figure
+
+
 DRAWN: dict[str, Callable[[dict[str, Any]], Figure]] = {
     "levels": levels_figure,
-    "truth-table": levels_figure,
+    "truth-table": truth_table_figure,
     "sizes": sizes_figure,
 }

@@ -183,7 +183,7 @@ def _range_line(lines: Sequence[LevelResult], tables: Sequence[RunTable]) -> dic
     name = lines[0].level.name
     titles = {line.title for line in lines}
     measured = {
-        method: (100 * min(values), 100 * max(values))
+        method: (_percent(min(values)), _percent(max(values)))
         for method in lines[0].methods
         for values in [[line.methods[method].holdout for line in lines]]
     }
@@ -192,11 +192,15 @@ def _range_line(lines: Sequence[LevelResult], tables: Sequence[RunTable]) -> dic
         "level": name,
         "title": titles.pop() if len(titles) == 1 else name,
         "holdout": measured,
-        "network": 100 * fmean(line.network.holdout for line in lines),
-        "visible": {m: 100 * fmean(line.methods[m].visible for line in lines) for m in measured},
+        "network": _percent(fmean(line.network.holdout for line in lines)),
+        "visible": {m: _percent(fmean(line.methods[m].visible for line in lines)) for m in measured},
         "published": published,
         "verdict": {m: compare(measured[m], published[m]) for m in published if m in measured},
     }
+
+
+def _percent(share: float) -> float:
+    return round(100 * share, 2)
 
 
 def _as_published(table: RunTable) -> bool:
@@ -215,9 +219,11 @@ def about(configs: Sequence[AutomatonRun]) -> str:
     gaps = list(dict.fromkeys(config.gap.describe() for config in configs))
     if len(gaps) > 1:
         rules = ", ".join(dict.fromkeys(config.gap.rule.name for config in configs))
-        gaps = [f"Rule {rules}, {len(gaps)} different gaps"]
+        counts = sorted({len(config.hide) for config in configs})
+        hidden = f"{' or '.join(map(str, counts))} pattern{'s' * (counts != [1])} hidden"
+        gaps = [f"Rule {rules}, {hidden} ({len(gaps)} different gaps)"]
     widths = ", ".join(map(str, sorted({config.width for config in configs})))
-    return f"{gaps[0]}, {len(configs)} run{'s' * (len(configs) > 1)}, width {widths}"
+    return f"{gaps[0]}; {len(configs)} run{'s' * (len(configs) > 1)}, width {widths}"
 
 
 def made_with() -> dict[str, Any]:
