@@ -82,3 +82,12 @@ def test_baselines_print_every_method(capsys: pytest.CaptureFixture[str]) -> Non
     found = {row["method"]: row for row in json.loads(capsys.readouterr().out)["methods"]}
     assert found["Oracle"]["holdout"] == found["Oracle"]["seen"] == 1
     assert found["KNN"]["holdout"] == found["MLP"]["holdout"] == 0
+
+
+def test_analyses_cover_every_input_and_target(store: Path, run: str, capsys: pytest.CaptureFixture[str]) -> None:
+    call("analyse", run, "--examples", "10", "--store", str(store), "--json")
+    result = json.loads(capsys.readouterr().out)
+    assert list(result["corruption"]) == ["a", "b", "c", "d", "u"]
+    assert [one["target"] for one in result["substitution"]] == ["^", "|", "&", "R"] * 2
+    with pytest.raises(BadInput, match="--examples 0"):
+        call("analyse", run, "--examples", "0", "--store", str(store))

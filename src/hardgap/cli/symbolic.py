@@ -205,3 +205,53 @@ def baselines(
     rows = [[r["method"], r["examples"], percent(r["seen"]), percent(r["holdout"])] for r in results]
     columns = ["method", "learned from", "seen %", "held out %"]
     show_table(f"{run.gap.describe()}: operators named", columns, rows, right=columns[1:])
+
+
+@symbolic.command
+def analyse(
+    run: str,
+    /,
+    *,
+    examples: Annotated[int, Parameter(help="Held-out test examples to start from; the paper takes 200.")] = 200,
+    step: Annotated[int | None, Parameter(help="Look at the snapshot after this many steps, not at the end.")] = None,
+    seed: Annotated[int, Parameter(help="Of the values that are put in.")] = 0,
+    store: StoreFolder = STORE,
+    json: Json = False,
+) -> None:
+    """Which inputs decide which operator: corrupt each input, and substitute pairs of them surgically.
+
+    Try: `hardgap symbolic analyse 9dcd --json`
+    """
+    from dataclasses import asdict
+
+    from hardgap.circuits.symbolic_inputs import corruption, network_namer, substitution
+    from hardgap.nn.seq2seq import Seq2Seq
+    from hardgap.operators.gap import ChainGap
+    from hardgap.operators.tokens import Codec
+    from hardgap.runs.execute import load_model, single_thread
+    from hardgap.runs.store import Store
+
+    if examples < 1:
+        raise BadInput(f"--examples {examples}: at least one is needed")
+    single_thread()
+    opened = Store(store, create=False)
+    config = _symbolic(opened, run)
+    model, _ = load_model(opened, config.id, step)
+    assert isinstance(model, Seq2Seq)
+    world = config.gap.world
+    namer = network_namer(model, Codec(world, config.condition, config.seed))
+    # Unambiguous ones, as in the paper, whatever the run was trained on; of the run's own test part.
+    sizes = {"train": world.chains, "evaluate": 1, "test": examples}
+    base = ChainGap(world, config.holdout).sets(**sizes, seed=config.seed).test_holdout[:examples]
+    changed = corruption(namer, world, base.inputs, seed=seed)
+    swapped = substitution(namer, world, base, seed=seed)
+    if json:
+        corrupted = dict(zip(world.input_names, changed.tolist(), strict=True))
+        show_json({"run": config.id, "corruption": corrupted, "substitution": [asdict(one) for one in swapped]})
+        return
+    slots = [f"op{i + 1} changed %" for i in range(world.length)]
+    rows = [[name, *map(percent, row)] for name, row in zip(world.input_names, changed.tolist(), strict=True)]
+    show_table(f"{config.describe()}: one input replaced", ["input", *slots], rows, right=slots)
+    columns = ["inputs swapped", "target", "examples", "target named %", "other operator kept %"]
+    table = [[one.swapped, one.target, one.examples, percent(one.follows), percent(one.keeps)] for one in swapped]
+    show_table("Both inputs of one operator swapped for a target", columns, table, right=columns[2:])
