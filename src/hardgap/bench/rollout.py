@@ -166,21 +166,3 @@ def _cellpylib(memoize: bool) -> Run:
         return np.stack(every, axis=1)
 
     return run
-
-
-def _print_table(table: list[dict[str, Any]]) -> None:
-    heads = ("seconds", "cpu seconds", "cells/s", "times ours", "by cpu")
-    print(f"{'':22}{'version':>9}{'output':>18}" + "".join(f"{head:>13}" for head in heads))
-    for row in table:
-        print(f"{row['name']:22}{row['version'] or '':>9}{row['output']:>18}{_figures(row):65}  {row['note']}")
-
-
-def _figures(row: dict[str, Any]) -> str:
-    if row["seconds"] is None:
-        return ""
-    times = f"{row['seconds']:13.4f}{row['cpu_seconds']:13.4f}{row['cells_per_second']:13.2e}"
-    return f"{times}{row['times_ours']:13,.1f}{row['times_ours_cpu']:13,.1f}"
-
-
-if __name__ == "__main__":
-    _print_table(measure(say=lambda line: print(line, flush=True)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -32,7 +32,7 @@ def bench(
     if what in ("all", "training"):
         found["training"] = _training(updates, rounds, quiet=json)
     if what in ("all", "rollout"):
-        found["rollout"] = _rollout(quiet=json)
+        found["rollout"] = _rollout(rounds, quiet=json)
     if json:
         show_json(found)
 
@@ -56,10 +56,23 @@ def _training(updates: int, rounds: int, *, quiet: bool) -> dict[str, object]:
     return result.as_dict()
 
 
-def _rollout(*, quiet: bool) -> list[dict[str, object]]:
+def _rollout(rounds: int, *, quiet: bool) -> list[dict[str, object]]:
     from hardgap.bench.rollout import measure
 
-    rows = measure()
-    if not quiet and rows:
-        show_table("Rollouts: 10,000 rows × width 101 × 100 steps", list(rows[0]), [list(row.values()) for row in rows])
-    return rows
+    found = measure(repeats=rounds, say=lambda line: err().print(line))
+    if not quiet:
+        figures = ["seconds", "cpu s", "times ours", "by cpu"]
+        show_table(
+            "Rollouts: 10,000 rows × width 101 × 100 steps, medians; ours is the bit-sliced final state",
+            ["", "version", "output", *figures, "note"],
+            [[row["name"], row["version"], row["output"], *_figures(row), row["note"]] for row in found],
+            right=figures,
+        )
+    return found
+
+
+def _figures(row: dict[str, Any]) -> list[str | None]:
+    if row["seconds"] is None:
+        return [None] * 4
+    times = [f"{row['seconds']:.4f}", f"{row['cpu_seconds']:.4f}"]
+    return [*times, f"{row['times_ours']:,.1f}", f"{row['times_ours_cpu']:,.1f}"]

@@ -18,9 +18,14 @@ Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON in
 STORE = Path("hardgap-runs")
 
 
+class _Out(Console):
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError  # `main` ends quietly; rich would exit with 1
+
+
 def out() -> Console:
     """Where data goes. A pipe gets full-width lines, so that nothing is cut."""
-    return Console(file=sys.stdout, width=None if sys.stdout.isatty() else 200, highlight=False)
+    return _Out(file=sys.stdout, width=None if sys.stdout.isatty() else 200, highlight=False)
 
 
 def err() -> Console:
@@ -40,8 +45,9 @@ def show_json(data: Any) -> None:
 def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], right: Sequence[str] = ()) -> None:
     """A table on stdout; columns named in `right` are aligned as numbers."""
     table = Table(title=title, title_justify="left", title_style="bold")
-    for column in columns:
-        table.add_column(column, justify="right" if column in right else "left")
+    for number, column in enumerate(columns):  # ids and numbers are never broken over lines
+        kept = number == 0 or column in right
+        table.add_column(column, justify="right" if column in right else "left", no_wrap=kept)
     for row in rows:
         table.add_row(*(Text("" if cell is None else str(cell)) for cell in row))  # Text: brackets are not markup
     out().print(table)

@@ -35,7 +35,6 @@ class Progress:
     failed: int
     running: int
     total: int
-    steps_done: int
     steps_left: int  # an upper bound: solved runs may stop early
     steps_per_second: float
 
@@ -149,23 +148,23 @@ class Meter:
     def __init__(self, store: Store, runs: Sequence[Run]) -> None:
         self._store = store
         self._budgets = {run.id: run.budget.steps for run in runs}
-        self._start = (time.monotonic(), self._steps())
-
-    def _steps(self) -> int:
-        return sum(step for _, step in self._store.progress(self._budgets).values())
+        self._began = time.monotonic()
+        self._before = {run_id: step for run_id, (_, step) in store.progress(self._budgets).items() if step}
 
     def read(self) -> Progress:
         now = self._store.progress(self._budgets)
-        done = sum(step for _, step in now.values())
+        for run_id, (_, step) in now.items():  # where a run was first seen: it may go on from a shorter one
+            if step:
+                self._before.setdefault(run_id, step)
+        trained = sum(step - self._before.get(run_id, 0) for run_id, (_, step) in now.items())
         open_runs = {run_id: step for run_id, (status, step) in now.items() if status in ("queued", "running")}
-        elapsed = time.monotonic() - self._start[0]
+        elapsed = time.monotonic() - self._began
         statuses = [status for status, _ in now.values()]
         return Progress(
             done=statuses.count("done"),
             failed=statuses.count("failed"),
             running=statuses.count("running"),
             total=len(now),  # a run that was removed meanwhile is nobody's business any more
-            steps_done=done,
             steps_left=sum(max(0, self._budgets[run_id] - step) for run_id, step in open_runs.items()),
-            steps_per_second=max(0, done - self._start[1]) / elapsed if elapsed > 1 else 0.0,
+            steps_per_second=max(0, trained) / elapsed if elapsed > 1 else 0.0,
         )
