@@ -85,9 +85,19 @@ def test_baselines_print_every_method(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_analyses_cover_every_input_and_target(store: Path, run: str, capsys: pytest.CaptureFixture[str]) -> None:
-    call("analyse", run, "--examples", "10", "--store", str(store), "--json")
+    call("analyse", run, "--examples", "8", "--store", str(store), "--json")
     result = json.loads(capsys.readouterr().out)
-    assert list(result["corruption"]) == ["a", "b", "c", "d", "u"]
+    assert list(result["corruption"]) == list(result["probes"]) == ["a", "b", "c", "d", "u"]
     assert [one["target"] for one in result["substitution"]] == ["^", "|", "&", "R"] * 2
+    assert (len(result["attention"]), len(result["lens"]), len(result["heads"])) == (15, 3, 1 + 3 * 2 * 4)
+    call("analyse", run, "--examples", "8", "--only", "corruption,lens", "--store", str(store))
+    shown = capsys.readouterr().out
+    assert "corruption" in shown
+    assert "after dec-1" in shown
+
+
+def test_impossible_analyses_are_refused(store: Path, run: str) -> None:
     with pytest.raises(BadInput, match="--examples 0"):
         call("analyse", run, "--examples", "0", "--store", str(store))
+    with pytest.raises(BadInput, match="--only mind: choose corruption, substitution"):
+        call("analyse", run, "--only", "mind", "--examples", "1", "--store", str(store))

@@ -70,8 +70,8 @@ def logit_lens(model: Seq2Seq, codec: Codec, examples: Examples) -> dict[str, di
 def probes(
     model: Seq2Seq, codec: Codec, learn: Examples, judge: Examples, layer: int = 1
 ) -> dict[str, dict[str, float]]:
-    """How well a linear probe reads each operator from each input position of an encoder layer."""
-    name = f"encoder.{layer}.normed2"
+    """How well a linear probe reads each operator from each input position of an encoder layer (-1: the last)."""
+    name = f"encoder.{layer % len(model.encoder)}.normed2"
     shown, asked = (activations(model, codec, one, [name])[name].cpu().numpy() for one in (learn, judge))
     found: dict[str, dict[str, float]] = {}
     for place, letter in enumerate(codec.world.input_names):

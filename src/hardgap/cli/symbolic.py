@@ -212,19 +212,22 @@ def analyse(
     run: str,
     /,
     *,
-    examples: Annotated[int, Parameter(help="Held-out test examples to start from; the paper takes 200.")] = 200,
+    only: Annotated[
+        str | None, Parameter(help="Analyses with commas between, e.g. lens,heads; all if not given.")
+    ] = None,
+    examples: Annotated[int, Parameter(help="Held-out test examples to look at; the paper takes 200.")] = 200,
     step: Annotated[int | None, Parameter(help="Look at the snapshot after this many steps, not at the end.")] = None,
     seed: Annotated[int, Parameter(help="Of the values that are put in.")] = 0,
     store: StoreFolder = STORE,
     json: Json = False,
 ) -> None:
-    """Which inputs decide which operator: corrupt each input, and substitute pairs of them surgically.
+    """Open a network: which inputs decide which operator, where it attends, when it knows, which heads matter.
 
-    Try: `hardgap symbolic analyse 9dcd --json`
+    The analyses are corruption, substitution, attention, lens, probes and heads.
+
+    Try: `hardgap symbolic analyse 9dcd --only corruption,substitution`
     """
-    from dataclasses import asdict
-
-    from hardgap.circuits.symbolic_inputs import corruption, network_namer, substitution
+    from hardgap.circuits.symbolic_opening import open_symbolic
     from hardgap.nn.seq2seq import Seq2Seq
     from hardgap.operators.gap import ChainGap
     from hardgap.operators.tokens import Codec
@@ -239,19 +242,21 @@ def analyse(
     model, _ = load_model(opened, config.id, step)
     assert isinstance(model, Seq2Seq)
     world = config.gap.world
-    namer = network_namer(model, Codec(world, config.condition, config.seed))
-    # Unambiguous ones, as in the paper, whatever the run was trained on; of the run's own test part.
-    sizes = {"train": world.chains, "evaluate": 1, "test": examples}
-    base = ChainGap(world, config.holdout).sets(**sizes, seed=config.seed).test_holdout[:examples]
-    changed = corruption(namer, world, base.inputs, seed=seed)
-    swapped = substitution(namer, world, base, seed=seed)
+    # Unambiguous ones, as in the paper, whatever the run was trained on; of the run's own evaluation and test parts.
+    gap = ChainGap(world, config.holdout)
+    sets = gap.sets(train=world.chains, evaluate=max(1, examples // 8), test=examples, seed=config.seed)
+    asked = only.split(",") if only else []
+    found = open_symbolic(model, Codec(world, config.condition, config.seed), sets, only=asked, seed=seed)
     if json:
-        corrupted = dict(zip(world.input_names, changed.tolist(), strict=True))
-        show_json({"run": config.id, "corruption": corrupted, "substitution": [asdict(one) for one in swapped]})
+        show_json({"run": config.id} | found)
         return
-    slots = [f"op{i + 1} changed %" for i in range(world.length)]
-    rows = [[name, *map(percent, row)] for name, row in zip(world.input_names, changed.tolist(), strict=True)]
-    show_table(f"{config.describe()}: one input replaced", ["input", *slots], rows, right=slots)
-    columns = ["inputs swapped", "target", "examples", "target named %", "other operator kept %"]
-    table = [[one.swapped, one.target, one.examples, percent(one.follows), percent(one.keeps)] for one in swapped]
-    show_table("Both inputs of one operator swapped for a target", columns, table, right=columns[2:])
+    for name, data in found.items():
+        _show_analysis(f"{config.describe()}: {name}", data)
+
+
+def _show_analysis(title: str, data: Any) -> None:
+    """A table with one row for each record, shares in percent."""
+    records = data if isinstance(data, list) else [{"": name} | row for name, row in data.items()]
+    columns = [f"{name} %" if isinstance(value, float) else name for name, value in records[0].items()]
+    rows = [[percent(v) if isinstance(v, float) else v for v in record.values()] for record in records]
+    show_table(title, columns, rows, right=columns[1:])
