@@ -39,7 +39,7 @@ def test_a_run_at_every_level(trained: tuple[Store, str], capsys: pytest.Capture
     assert report["runs"][0]["run"] == run
     assert [line["title"] for line in report["table"]][:2] == ["Input space (3-bit)", "Nbhd. embedding (24-d)"]
     assert report["setting"]["size"] == 30
-    assert "the network itself" in picture.read_text()
+    assert "after the network" in picture.read_text()
     baselines(run, store=store.folder, method=QUICK, size=30)
     assert "Nbhd. embedding, fixed position (24-d)" in capsys.readouterr().out
 
