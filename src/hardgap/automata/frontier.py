@@ -48,16 +48,19 @@ def smallest_lost(
     >>> smallest_lost(Rule(1, 150), steps=2).size
     4
     """
-    rng = np.random.default_rng(seed)
+    rng, looked = np.random.default_rng(seed), min(2, steps)
     with RC2(_not_empty(rule, both_outputs_seen)) as proposals:
         for done in range(1, rounds + 1):
             model = proposals.compute()
             if model is None:
                 return Frontier(rule, steps, rule.patterns, None, done)
             hidden = frozenset(literal - 1 for literal in model if 0 < literal <= rule.patterns)
-            if not is_identified(rule, hidden, steps):
-                return Frontier(rule, steps, len(hidden), tuple(sorted(hidden)), done)
-            maximal = _grown(rule, hidden, steps, rng)
+            # What fewer steps determine stays determined: look further only when they no longer do.
+            while not is_identified(rule, hidden, looked):
+                if looked == steps:
+                    return Frontier(rule, steps, len(hidden), tuple(sorted(hidden)), done)
+                looked += 1
+            maximal = _grown(rule, hidden, looked, rng)
             proposals.add_clause([p + 1 for p in range(rule.patterns) if p not in maximal])
     return Frontier(rule, steps, len(hidden), None, rounds)
 

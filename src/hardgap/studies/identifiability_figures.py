@@ -149,7 +149,7 @@ def sweep_figure(numbers: Numbers) -> Figure:
     for axes, name in zip(panels, TRAINED_K, strict=True):
         _sweep(axes, name, numbers["sweep"][name])
         _proved(axes, name, numbers["frontier"])
-    panels[0].set_ylabel("%")
+    panels[0].set_ylabel("hidden entries determined, or holdout cells right, %")
     panels[0].legend(loc="lower left", fontsize=8.5)
     return figure
 
