@@ -1,6 +1,6 @@
 """kill -9, again and again, of drivers and workers at random moments over real sweeps.
 
-A round is one store and a handful of tiny runs. Two drivers with two workers each are started, left alone for a
+A round is one store and a handful of tiny runs. Two drivers with their workers are started, left alone for a
 random while, and most of the processes are killed; then again, until all runs are done. Nothing may be lost,
 nothing finished twice, the database must be intact, and every curve and every last weight must be bitwise
 what a single undisturbed process makes of it.
@@ -34,7 +34,7 @@ from hardgap.training.loop import under
 Tiny = Callable[..., AutomatonRun]
 pytestmark = pytest.mark.usefixtures("one_thread")
 
-DRIVERS, WORKERS = 2, 2
+DRIVERS = 2
 DRIVER = """
 import json, sys
 from pathlib import Path
@@ -70,8 +70,8 @@ class Reference:
 class Round:
     """One store, its drivers and their workers, and someone who kills them."""
 
-    def __init__(self, folder: Path, reference: Reference, random: random.Random, pause: float) -> None:
-        self.reference, self.random, self.pause = reference, random, pause
+    def __init__(self, folder: Path, reference: Reference, workers: int, chance: random.Random, pause: float) -> None:
+        self.reference, self.workers, self.random, self.pause = reference, workers, chance, pause
         self.store = Store(folder / "store")
         self.store.add(reference.runs)
         with closing(sqlite3.connect(self.store.path)) as db:
@@ -89,7 +89,7 @@ class Round:
     def start(self) -> None:
         self._drivers = [driver for driver in self._drivers if driver.poll() is None]
         while len(self._drivers) < DRIVERS:
-            arguments = [str(self.store.folder), str(self._order), str(WORKERS)]
+            arguments = [str(self.store.folder), str(self._order), str(self.workers)]
             self._drivers.append(
                 subprocess.Popen([sys.executable, "-c", DRIVER, *arguments], stderr=subprocess.DEVNULL)
             )
@@ -164,18 +164,18 @@ def _stat(process: Path) -> list[str] | None:
 def start_up_seconds() -> float:
     """How long a worker needs here and now before it can train: the unit of every pause."""
     began = time.monotonic()
-    subprocess.run([sys.executable, "-m", "hardgap.runs.worker"], input=b"", check=True)
+    subprocess.run([sys.executable, "-c", "import hardgap.runs.execute"], check=True)
     return time.monotonic() - began
 
 
-def kill_until(kills: int, folder: Path, reference: Reference, seed: int) -> int:
+def kill_until(kills: int, folder: Path, reference: Reference, *, workers: int, seed: int) -> int:
     """Rounds of kills, each checked, until there were enough; how many rounds."""
     chance, pause = random.Random(seed), start_up_seconds()
     done = rounds = 0
     while done < kills:
         rounds += 1
         (folder / str(rounds)).mkdir()
-        turn = Round(folder / str(rounds), reference, chance, pause)
+        turn = Round(folder / str(rounds), reference, workers, chance, pause)
         try:
             while done + turn.kills < kills and not turn.is_done():
                 turn.disturb(kills - done)
@@ -197,10 +197,10 @@ def runs_of(tiny: Tiny, seeds: int, steps: int) -> list[AutomatonRun]:
 
 
 def test_ten_kills(tiny: Tiny, tmp_path: Path) -> None:
-    kill_until(10, tmp_path, Reference(runs_of(tiny, seeds=3, steps=200)), seed=1)
+    kill_until(10, tmp_path, Reference(runs_of(tiny, seeds=3, steps=100)), workers=1, seed=1)
 
 
 @pytest.mark.slow
 def test_two_hundred_kills(tiny: Tiny, tmp_path: Path) -> None:
-    rounds = kill_until(200, tmp_path, Reference(runs_of(tiny, seeds=6, steps=600)), seed=2)
+    rounds = kill_until(200, tmp_path, Reference(runs_of(tiny, seeds=6, steps=600)), workers=2, seed=2)
     assert rounds >= 2

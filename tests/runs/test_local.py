@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from hardgap.errors import BadInput
+from hardgap.runs import local
 from hardgap.runs.config import AutomatonRun
 from hardgap.runs.execute import build_trainer
 from hardgap.runs.local import Meter, Progress, run_sweep
@@ -135,8 +137,8 @@ def test_a_sweep_trains_everything_and_a_failing_run_spoils_nothing(store: Store
 def test_two_drivers_share_one_store_without_doing_anything_twice(
     store: Store, start: Callable[..., subprocess.Popen[str]], tiny: Tiny
 ) -> None:
-    seeds = list(range(6))
-    drivers = [start(store, 150, seeds, workers=1) for _ in range(2)]
+    seeds = list(range(4))
+    drivers = [start(store, 100, seeds, workers=1) for _ in range(2)]
     outputs = [driver.communicate(timeout=300) for driver in drivers]
     assert [driver.returncode for driver in drivers] == [0, 0], outputs
     rows = store.rows()
@@ -219,14 +221,24 @@ def test_progress_counts_steps_and_promises_no_more_than_it_knows(store: Store, 
     now = meter.read()
     assert (now.done, now.running, now.total, now.steps_left, now.seconds_left) == (0, 0, 3, 300, None)
     store.claim([runs[0].id], me())
-    store.heartbeat(runs[0].id, me(), 40)
+    store.heartbeat(runs[0].id, me(), 40)  # it may have begun there: nothing is known about the speed yet
     now = meter.read()
-    assert (now.running, now.steps_left) == (1, 260)
-    store.heartbeat(runs[0].id, me(), 80)  # the first 40 may come from a shorter run and say nothing of the speed
+    assert (now.running, now.steps_left, now.seconds_left) == (1, 260, None)
+    store.heartbeat(runs[0].id, me(), 80)
     meter._began = time.monotonic() - 10
     now = meter.read()
     assert now.steps_per_second == pytest.approx(4.0, rel=0.1)
     assert now.seconds_left == pytest.approx(55, rel=0.1)
+
+
+def test_workers_that_cannot_even_start_are_not_replaced_for_ever(
+    store: Store, tiny: Tiny, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    monkeypatch.setattr(local, "POLL_SECONDS", 0.05)
+    with pytest.raises(BadInput, match="the worker processes cannot start or go on"):
+        run_sweep(store, [tiny()], workers=1)
+    assert store.get(tiny().id).status == "queued"
 
 
 def test_a_worker_waits_for_a_run_that_another_still_holds(

@@ -35,18 +35,19 @@ def finished(run: AutomatonRun) -> Trainer:
     return trainer
 
 
-def interrupted_at(run: AutomatonRun, step: int) -> State:
-    trainer = build_trainer(run)
-    assert trainer.run(Observer(should_stop=lambda: trainer.step >= step)) == "interrupted"
-    assert trainer.step == step
-    return trainer.state()
+def interrupted(run: AutomatonRun) -> dict[int, State]:
+    """The state at each step at which a run was interrupted; it was stopped before every single one."""
+    trainer, states = build_trainer(run), {}
+    while trainer.run(Observer(should_stop=lambda: trainer.step not in states)) == "interrupted":
+        states[trainer.step] = trainer.state()
+    return states
 
 
-def checkpointed_at(run: AutomatonRun, step: int) -> State:
-    trainer = build_trainer(run)
-    states: list[State] = []
-    trainer.run(Observer(on_step=lambda now: states.append(trainer.state()) if now == step else None))
-    return states[0]
+def checkpointed(run: AutomatonRun) -> dict[int, State]:
+    """The state as a checkpoint takes it after each step."""
+    trainer, states = build_trainer(run), {}
+    trainer.run(Observer(on_step=lambda step: states.update({step: trainer.state()})))
+    return states
 
 
 def resumed(run: AutomatonRun, state: State) -> Trainer:
@@ -69,10 +70,11 @@ def test_resume_at_every_step_of_every_regime(tiny: Tiny, regime: dict[str, Any]
     run = tiny(unrolling=regime, budget={"steps": 7, "evaluate_every": 3})
     whole = finished(run)
     assert [point.step for point in whole.curve] == [0, 3, 6, 7]
-    for step in range(7):
-        assert_same(whole, resumed(run, through_a_file(interrupted_at(run, step), tmp_path / f"i{step}")))
-    for step in range(1, 8):
-        assert_same(whole, resumed(run, through_a_file(checkpointed_at(run, step), tmp_path / f"c{step}")))
+    stopped, saved = interrupted(run), checkpointed(run)
+    assert list(stopped) == list(range(7))
+    assert list(saved) == list(range(1, 8))
+    for state in [*stopped.values(), *saved.values()]:
+        assert_same(whole, resumed(run, through_a_file(state, tmp_path / "state")))
 
 
 def test_resume_with_everything_switched_on(tiny: Tiny, tmp_path: Path) -> None:
@@ -82,9 +84,9 @@ def test_resume_with_everything_switched_on(tiny: Tiny, tmp_path: Path) -> None:
         masking="first",
         seed=2**31 - 1,
     )
-    whole = finished(run)
+    whole, states = finished(run), interrupted(run)
     for step in (1, 4, 5, 6, 11):
-        assert_same(whole, resumed(run, through_a_file(interrupted_at(run, step), tmp_path / f"{step}")))
+        assert_same(whole, resumed(run, through_a_file(states[step], tmp_path / "state")))
 
 
 def test_many_interruptions_are_as_good_as_one(tiny: Tiny, tmp_path: Path) -> None:
@@ -106,7 +108,7 @@ def test_random_draws_inside_a_network_resume_too(tiny: Tiny, tmp_path: Path, mo
     whole = finished(run)
     torch.manual_seed(2)
     assert_same(whole, finished(run))
-    assert_same(whole, resumed(run, through_a_file(interrupted_at(run, 4), tmp_path / "state")))
+    assert_same(whole, resumed(run, through_a_file(interrupted(run)[4], tmp_path / "state")))
 
 
 def test_training_leaves_the_global_generator_alone(tiny: Tiny) -> None:

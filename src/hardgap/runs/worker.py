@@ -16,7 +16,6 @@ import threading
 import time
 from pathlib import Path
 
-from hardgap.runs.execute import Execution, Watcher, single_thread
 from hardgap.runs.owner import me
 from hardgap.runs.store import Store
 
@@ -35,7 +34,6 @@ def main() -> int:
         return 0
     order = json.loads(line)
     threading.Thread(target=_stop_at_end_of_input, args=[stop], daemon=True).start()
-    single_thread()
     work(Store(Path(order["store"])), order["runs"], stop, order["checkpoint_seconds"])
     return 0
 
@@ -48,6 +46,12 @@ def _stop_at_end_of_input(stop: threading.Event) -> None:
 
 def work(store: Store, runs: list[str], stop: threading.Event, checkpoint_seconds: float) -> None:
     """Train what nobody else is training; wait while others still hold some, in case they die."""
+    if stop.is_set():
+        return
+    # Only now: loading torch takes seconds, and by then a worker must be able to hear that it is not needed.
+    from hardgap.runs.execute import single_thread
+
+    single_thread()
     owner = me()
     while not stop.is_set():
         run_id = store.claim(runs, owner)
@@ -61,6 +65,8 @@ def work(store: Store, runs: list[str], stop: threading.Event, checkpoint_second
 
 def execute_safely(store: Store, run_id: str, owner: str, stop: threading.Event, checkpoint_seconds: float) -> None:
     """A run that cannot be trained is marked failed with its reason; the next one goes on."""
+    from hardgap.runs.execute import Execution, Watcher
+
     try:
         run = store.get(run_id).config
         Execution(store, run, owner, Watcher(should_stop=stop.is_set), checkpoint_seconds)()

@@ -1,0 +1,59 @@
+"""Progress on stderr where there is no terminal: plain lines, with a time that is left within ten seconds."""
+
+from __future__ import annotations
+
+import pytest
+
+from hardgap.cli import progress as module
+from hardgap.cli.output import duration
+from hardgap.cli.progress import PLAIN_SECONDS, SweepReporter
+from hardgap.runs.local import Progress
+
+
+def at(done: int, rate: float, failed: int = 0) -> Progress:
+    return Progress(
+        done=done,
+        failed=failed,
+        running=2 if done + failed < 10 else 0,
+        total=10,
+        steps_left=100 * (10 - done - failed),
+        steps_per_second=rate,
+    )
+
+
+def test_plain_lines_tell_how_long_it_may_take(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [1000.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: clock[0])
+    with SweepReporter() as report:
+        report(at(0, 0.0))
+        clock[0] += PLAIN_SECONDS
+        report(at(1, 20.0))
+        clock[0] += PLAIN_SECONDS / 2
+        report(at(2, 20.0))  # too soon for another line
+        clock[0] += 1.0
+        report(at(9, 25.0, failed=1))
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.splitlines() == [
+        "0/10 runs, 2 running, warming up",
+        "1/10 runs, 2 running, 20.0 steps/s, at most 45 s left",
+        "10/10 runs, 0 running, 1 failed",
+    ]
+    assert PLAIN_SECONDS < 10
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0 s"),
+        (59.4, "59 s"),
+        (59.6, "1 min 0 s"),
+        (3599, "59 min 59 s"),
+        (3600, "1 h 0 min"),
+        (90061, "25 h 1 min"),
+    ],
+)
+def test_durations_are_for_people(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
