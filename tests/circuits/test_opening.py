@@ -112,6 +112,14 @@ def test_the_signals_of_the_circuit_appear_when_the_circuit_does(xor: Encoder, r
     assert json.dumps(timeline.as_dict())
 
 
+def test_a_lucky_constant_at_the_start_is_not_mistaken_for_the_circuit(xor: Encoder, rows: NDArray[np.uint8]) -> None:
+    """Always answering 1 is right on every cell of pattern 010, and always 0 on none."""
+    lucky, unlucky = Nameless(Rule(1, 255)), Nameless(Rule(1, 0))
+    timeline = over_time([(0, lucky), (10, unlucky), (20, xor), (30, xor)], XOR, rows)
+    assert [moment.signals["holdout"] for moment in timeline.moments] == [1.0, 0.0, 1.0, 1.0]
+    assert timeline.appears["holdout"] == 20
+
+
 def test_a_signal_that_falls_back_does_not_count_as_there(xor: Encoder, rows: NDArray[np.uint8]) -> None:
     blank = build_model(EncoderSpec(dim=12, heads=2, layers=1, ffn=8), width=WIDTH, seed=0)
     steps = [(0, blank), (10, xor), (20, blank), (30, xor)]

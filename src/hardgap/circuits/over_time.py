@@ -19,7 +19,7 @@ from hardgap.circuits.polynomial import fit_polynomial
 from hardgap.circuits.probes import linear_probes
 
 LEAST_RISE = 0.1
-"""A signal that never rises by this much does not appear."""
+"""A signal that never changes by this much does not appear."""
 MOST_ROWS = 256
 CONTEXTS = 104
 
@@ -36,8 +36,9 @@ class Moment:
 class Timeline:
     """All moments in order, and for each signal the step at which it appears.
 
-    A signal appears at the first snapshot from which on it stays beyond half of the way from its first value
-    to its largest; None if it never rises by `LEAST_RISE`.
+    A signal appears at the first snapshot from which on it stays beyond half of the way from its smallest value
+    to its largest; None if these are closer than `LEAST_RISE`, or if it does not stay. (Not from its first value:
+    an untrained network gives one constant answer, which is right on all or none of a hidden pattern's cells.)
     """
 
     moments: tuple[Moment, ...]
@@ -122,9 +123,9 @@ def _shaped(model: nn.Module, gap: Gap, rows: NDArray[np.uint8]) -> dict[str, fl
 def _appears(moments: list[Moment], name: str) -> int | None:
     points = [(moment.step, moment.signals[name]) for moment in moments if name in moment.signals]
     values = [value for _, value in points]
-    if max(values) - values[0] < LEAST_RISE:
+    if max(values) - min(values) < LEAST_RISE:
         return None
-    half = (values[0] + max(values)) / 2
+    half = (min(values) + max(values)) / 2
     since = len(values)
     while since and values[since - 1] >= half:
         since -= 1

@@ -45,7 +45,7 @@ def circuits(
     RUN is an id of `hardgap runs list` or its first digits. The analyses are polynomial, rule, consistency,
     layers, heads, lens, probes, patching, attention and neurons.
 
-    Examples:
+    Try:
 
         hardgap circuits 9dcd --figure circuits.png
         hardgap circuits 9dcd --only rule,consistency
@@ -75,7 +75,9 @@ def _automaton(store: Store, run: str) -> AutomatonRun:
 
     config = store.get(run).config
     if not isinstance(config, AutomatonRun):
-        raise BadInput(f"run {config.id} is of experiment {config.experiment!r}; circuits opens automaton runs")
+        raise BadInput(
+            f"run {config.id} is of experiment {config.experiment!r}; `hardgap symbolic analyse {config.id}` opens it"
+        )
     return config
 
 
