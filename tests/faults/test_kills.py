@@ -97,7 +97,9 @@ class Round:
     def disturb(self, most: int) -> None:
         """Let everybody work for a while, then kill most of them in a random order."""
         self.start()
-        time.sleep(self.pause * self.random.uniform(0.8, 5.0))
+        wake = time.monotonic() + self.pause * self.random.uniform(0.8, 5.0)
+        while time.monotonic() < wake and not self.is_done():
+            time.sleep(0.05)
         victims = [*self.live_workers(), *(driver.pid for driver in self._drivers if driver.poll() is None)]
         self.random.shuffle(victims)
         for pid in victims[: max(1, round(0.8 * len(victims)))]:
