@@ -106,6 +106,9 @@ def test_a_longer_run_goes_on_from_a_shorter_one_of_its_family(
     assert told == list(range(7, 12))
     assert_as_if_never_stopped(store, long)
     assert_as_if_never_stopped(store, short)
+    assert list(Checkpoints(store.folder, long.id).snapshots()) == [0, 3, 6, 9, 11]
+    for step, path in Checkpoints(store.folder, long.id).snapshots().items():
+        assert load_tensors(path)[1]["step"] == step
 
 
 @pytest.mark.parametrize(("short", "schedule"), [(7, "constant"), (6, "linear")])

@@ -12,7 +12,7 @@ from typing import Any
 
 from torch import Tensor
 
-from hardgap.training.checkpoint import CorruptFile, load_tensors, save_tensors, sidecar
+from hardgap.training.checkpoint import CorruptFile, load_tensors, save_bytes, save_tensors, sidecar
 
 SNAPSHOTS = 10
 """A run keeps about this many evenly spaced snapshots, and two more around the transition."""
@@ -41,10 +41,9 @@ class Checkpoints:
 
     def take_snapshots(self, other: Checkpoints) -> None:
         """Have the snapshots of another run as well, since this one shares its first steps."""
-        self.folder.mkdir(parents=True, exist_ok=True)
         for step, path in other.snapshots().items():
-            for source in (path, sidecar(path)):  # the sidecar last: without it a file is passed over
-                shutil.copyfile(source, self._path("step", step).with_name(source.name))
+            if not sidecar(self._path("step", step)).exists():
+                save_bytes(self._path("step", step), path.read_bytes())
 
     def latest(self) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
         """The newest state, or None. An interrupted write is passed over; a damaged file is refused."""

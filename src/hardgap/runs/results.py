@@ -91,7 +91,7 @@ class _File(Spec):
 
 def _read(path: Path) -> tuple[Run, list[dict[str, Any]], str, dict[str, Any], float]:
     try:
-        data = json.loads(path.read_text(), parse_constant=_finite, parse_float=_finite)
+        data = json.loads(path.read_text(encoding="utf-8"), parse_constant=_finite, parse_float=_finite)
         if not isinstance(data, dict):
             raise ValueError("it holds no table of names and values")
         file = validated(_File, data)
@@ -115,7 +115,7 @@ def _write(path: Path, text: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(f".{path.name}.part")
-        partial.write_text(text)
+        partial.write_text(text, encoding="utf-8")
         partial.replace(path)
     except OSError as error:
         raise BadInput(f"cannot write {path}: {error.strerror}") from error
