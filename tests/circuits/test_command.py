@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,15 +19,19 @@ from hardgap.runs.owner import me
 from hardgap.runs.store import Store
 
 
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory, tiny: Callable[..., AutomatonRun]) -> Iterator[tuple[Path, str]]:
-    folder = tmp_path_factory.mktemp("store")
-    run, store, owner = tiny(test_rows=40), Store(folder), me()
+def train(folder: Path, run: AutomatonRun) -> None:
+    store, owner = Store(folder), me()
     store.add([run])
     store.claim([run.id], owner)
     Execution(store, run, owner)()
-    yield folder, run.id
     store.close()
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory, tiny: Callable[..., AutomatonRun]) -> tuple[Path, str]:
+    folder, run = tmp_path_factory.mktemp("store"), tiny(test_rows=40)
+    train(folder, run)
+    return folder, run.id
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +82,17 @@ def test_over_time_follows_the_snapshots(trained: tuple[Path, str], capsys: pyte
     assert steps[0] == 0
     assert steps[-1] == 7
     assert timeline_figure(data, "a heading").axes
+
+
+def test_a_run_that_went_on_from_a_shorter_one_is_followed_from_the_start(
+    tmp_path: Path, tiny: Callable[..., AutomatonRun], capsys: pytest.CaptureFixture[str]
+) -> None:
+    short, long = (tiny(test_rows=40, budget={"steps": steps, "evaluate_every": 3}) for steps in (3, 6))
+    train(tmp_path, short)
+    train(tmp_path, long)
+    capsys.readouterr()
+    circuits(long.id, over_time=True, store=tmp_path, json=True)
+    assert [moment["step"] for moment in json.loads(capsys.readouterr().out)["moments"]] == [0, 3, 6]
 
 
 @pytest.mark.parametrize(

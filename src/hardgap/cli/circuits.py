@@ -129,14 +129,20 @@ def _over_time(store: Store, config: AutomatonRun, figure: Path | None, *, json:
 
 
 def _snapshots(store: Store, config: AutomatonRun) -> Iterator[tuple[int, nn.Module]]:
+    """The run's snapshots, and those of its family: a run that went on from a shorter one began there."""
     from hardgap.runs.checkpoints import Checkpoints
     from hardgap.runs.execute import load_model
 
-    steps = Checkpoints(store.folder, config.id).snapshots()
-    if not steps:
-        raise BadInput(f"run {config.id} has kept no snapshots; `hardgap runs retrain {config.id}` makes them again")
+    family = (*store.shorter(config), config.id)
+    kept = {step: run_id for run_id in family for step in Checkpoints(store.folder, run_id).snapshots()}
+    steps = sorted(step for step in kept if step <= store.get(config.id).step)
+    if len(steps) < 2:
+        raise BadInput(
+            f"run {config.id} has kept {len(steps)} snapshots, too few for --over-time; "
+            f"`hardgap runs retrain {config.id}` makes them again"
+        )
     for step in steps:
-        yield step, load_model(store, config.id, step)[0]
+        yield step, load_model(store, kept[step], step)[0]
 
 
 def _rows(config: AutomatonRun) -> NDArray[np.uint8]:
