@@ -13,6 +13,7 @@ from hardgap.automata.rule import Rule
 from hardgap.circuits.activations import as_cells, levels, record, replaced, sites
 from hardgap.circuits.opening import ANALYSES, Subject, open_network
 from hardgap.circuits.over_time import over_time
+from hardgap.circuits.probes import linear_probes
 from hardgap.errors import BadInput
 from hardgap.nn.build import build_model
 from hardgap.nn.conv import Conv
@@ -63,6 +64,12 @@ def test_a_convolution_has_levels_and_units_but_no_heads_and_no_stream(rows: NDA
     # also with as many channels as cells, where the shape alone would not tell which axis counts cells.
     assert by_place["hidden.0", "target"]["logit_recovery"] in (None, pytest.approx(1.0))
     assert by_place["hidden.0", "source"]["logit_recovery"] in (None, pytest.approx(0.0))
+
+
+def test_repeated_rows_do_not_help_a_probe(rows: NDArray[np.uint8]) -> None:
+    """Each row twice is no more evidence than once: the test half must not hold rows of the training half."""
+    once, twice = (linear_probes(small_encoder(), XOR, batch) for batch in (rows, np.concatenate([rows, rows])))
+    assert once == twice
 
 
 def test_sites_know_their_cells(rows: NDArray[np.uint8]) -> None:

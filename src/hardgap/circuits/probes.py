@@ -1,12 +1,13 @@
 """Linear probes (Appendix B): which bits can a linear classifier read at each level of the network?
 
-One logistic regression a level and a bit, shared by all positions, trained on half of the rows and tested
-on the other half. The bits are the cells of the neighbourhood, the rule's output, and the parity of the
+One logistic regression a level and a bit, shared by all positions, trained on half of the distinct rows and
+tested on the other half. The bits are the cells of the neighbourhood, the rule's output, and the parity of the
 whole neighbourhood where that is another function.
 """
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -57,7 +58,7 @@ class Probes:
 
 def linear_probes(model: nn.Module, gap: Gap, rows: NDArray[np.uint8], *, untrained: nn.Module | None = None) -> Probes:
     """Train and test a probe for every bit at every level; `untrained` is the control."""
-    rows = rows[: max(4, MOST_CELLS // rows.shape[1])]
+    rows = _distinct(rows)[: max(4, MOST_CELLS // rows.shape[1])]
     truth, half = truth_of(gap, rows), len(rows) // 2
     bits = bits_of(gap, truth)
     titles = levels(model, rows.shape[1])
@@ -78,6 +79,11 @@ def linear_probes(model: nn.Module, gap: Gap, rows: NDArray[np.uint8], *, untrai
             )
     majority = {bit: float(max(target[half:].mean(), 1 - target[half:].mean())) for bit, target in bits.items()}
     return Probes(tuple(readings), majority)
+
+
+def _distinct(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Each row once, in the order given: where there are few rows in all, repeats would leak into the test half."""
+    return rows[np.sort(np.unique(rows, axis=0, return_index=True)[1])]
 
 
 def bits_of(gap: Gap, truth: Truth) -> dict[str, NDArray[np.bool_]]:
@@ -107,12 +113,17 @@ def _transfer(values: NDArray[np.float32], target: NDArray[np.bool_], truth: Tru
 
 
 def _probe(values: NDArray[np.float32], target: NDArray[np.bool_], asked: NDArray[np.float32]) -> NDArray[np.bool_]:
+    from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
     if target.all() or not target.any():
         return np.full(len(asked), bool(target[0]))
-    mean, scale = values.mean(axis=0), values.std(axis=0) + 1e-6
+    mean, scale = values.mean(axis=0, dtype=np.float64), values.std(axis=0, dtype=np.float64) + 1e-6
     # Newton's method needs a handful of steps for these few dimensions, also where the bit is separable.
     probe = LogisticRegression(C=10.0, solver="newton-cholesky", max_iter=200)
-    answers: NDArray[np.bool_] = probe.fit((values - mean) / scale, target).predict((asked - mean) / scale)
+    with warnings.catch_warnings():
+        # Where all cells are classified with near certainty the Hessian vanishes; then the probe is good enough.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        probe.fit((values - mean) / scale, target)
+    answers: NDArray[np.bool_] = probe.predict((asked - mean) / scale)
     return answers
