@@ -234,7 +234,7 @@ def _show_temporal(report: dict[str, Any]) -> None:
         for name, found in report["methods"].items()
     ]
     setting = report["setting"]
-    columns = ["method", "hidden, t=1", "published", "visible, t=1", "learned from"]
+    columns = ["method", "hidden, t=1", "published (width 101)", "visible, t=1", "learned from"]
     show_table(
         f"{report['about']}: first row, position and timestep; width {setting['width']}, {setting['size']} cells "
         f"of t=1 to {setting['steps']}; right answers, %",

@@ -19,8 +19,9 @@ from hardgap.errors import BadInput
 
 STYLE: Any = {"font.family": "sans-serif", "font.size": 10, "axes.spines.top": False, "axes.spines.right": False,
               "svg.fonttype": "none", "svg.hashsalt": "hardgap"}  # fmt: skip
-COLOURS = ("#0072b2", "#009e73", "#cc79a7", "#d55e00", "#8c6bb1", "#777777", "#b8860b", "#56b4e9")
-MARKERS = ("o", "s", "^", "D", "v", "x", "P", "*")
+LOOKS = {"KNN": ("#0072b2", "o"), "GP": ("#009e73", "s"), "RBF SVM": ("#cc79a7", "^"), "RF": ("#d55e00", "D"),
+         "KRR": ("#8c6bb1", "v"), "majority": ("#777777", "x")}  # fmt: skip
+OTHER_LOOKS = (("#b8860b", "P"), ("#56b4e9", "*"), ("#a50f15", "<"), ("#252525", ">"))
 NETWORK, PAPER, BEFORE, AFTER = "#111111", "#d9d9d9", "#fff7ec", "#eaf3fb"
 RIGHT, WRONG = "#a6cee3", "#fdc086"
 STEP = 0.13
@@ -72,6 +73,12 @@ def _titles(figure: Figure, report: dict[str, Any], how: str) -> None:
     figure.text(0.01, below, how, ha="left", va="top", fontsize=10, color="#444444")
 
 
+def _look(method: str, methods: Sequence[str]) -> tuple[str, str]:
+    """Colour and marker: always the same for a known method, by turns for a user's own."""
+    own = [name for name in methods if name not in LOOKS]
+    return LOOKS[method] if method in LOOKS else OTHER_LOOKS[own.index(method) % len(OTHER_LOOKS)]
+
+
 def _background(axes: Axes, lines: Sequence[dict[str, Any]]) -> None:
     """Tint the levels before and after the network's layers apart."""
     before = sum("hidden" not in line["level"] for line in lines)
@@ -91,7 +98,7 @@ def _level(axes: Axes, place: int, line: dict[str, Any], runs: Sequence[dict[str
         if method in line["published"]:
             bottom, top = line["published"][method]
             axes.add_patch(Rectangle((x - 0.05, bottom - 1), 0.10, top - bottom + 2, color=PAPER, zorder=1))
-        colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)]
+        colour, marker = _look(method, list(line["holdout"]))
         axes.plot([x, x], [low, high], color=colour, linewidth=1.6, zorder=3)
         values = [100 * found["methods"][method]["holdout"] for run in runs for found in run["levels"]
                   if found["level"] == line["level"]] or [low]  # fmt: skip
@@ -129,9 +136,10 @@ def _wrapped(title: str) -> str:
 
 
 def _legend(methods: Sequence[str], lines: Sequence[dict[str, Any]]) -> list[Any]:
+    looks = {method: _look(method, methods) for method in methods}
     handles: list[Any] = [
-        Line2D([], [], color=COLOURS[i % len(COLOURS)], marker=MARKERS[i % len(MARKERS)], linewidth=1.6, label=method)
-        for i, method in enumerate(methods)
+        Line2D([], [], color=colour, marker=marker, linewidth=1.6, label=method)
+        for method, (colour, marker) in looks.items()
     ]
     if any(line["published"] for line in lines):
         handles.append(Patch(color=PAPER, label="published range (width 101)"))
@@ -142,32 +150,38 @@ def sizes_figure(report: dict[str, Any]) -> Figure:
     """One panel a level: accuracy against the number of examples learned from, the range over runs shaded."""
     sizes = [entry["size"] for entry in report["sizes"]]
     lines = report["sizes"][0]["table"]
+    across = min(3, len(lines))
+    down = -(-len(lines) // across)
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(2.3 * len(lines) + 0.6, 3.2), layout="constrained")
-        panels = figure.subplots(1, len(lines), sharey=True, squeeze=False)[0]
-        for place, axes in enumerate(panels):
+        figure = Figure(figsize=(3.0 * across + 0.6, 2.5 * down + 1.0), layout="constrained")
+        panels = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False).ravel()
+        for place, axes in enumerate(panels[: len(lines)]):
             _size_panel(axes, sizes, [entry["table"][place] for entry in report["sizes"]])
-        panels[0].set_ylabel("right answers on hidden cells, %")
-        figure.supxlabel("visible cells learned from", fontsize=10)
+        for axes in panels[len(lines) :]:
+            axes.set_axis_off()
+        for axes in panels[-across:]:
+            axes.set_xlabel("visible cells learned from")
+        for axes in panels[::across]:
+            axes.set_ylabel("right on hidden cells, %")
         figure.legend(
             handles=_legend(list(lines[0]["holdout"]), []), frameon=False, ncols=6, loc="outside lower center"
         )
-        _titles(figure, report, "Shaded: smallest to largest of the runs.")
+        _titles(figure, report, "Does the number of examples matter? Shaded: from the worst to the best run.")
     return figure
 
 
 def _size_panel(axes: Axes, sizes: Sequence[int], lines: Sequence[dict[str, Any]]) -> None:
-    for index, method in enumerate(lines[0]["holdout"]):
+    for method in lines[0]["holdout"]:
         low, high = zip(*(line["holdout"][method] for line in lines), strict=True)
-        colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)]
+        colour, marker = _look(method, list(lines[0]["holdout"]))
         middle = [(a + b) / 2 for a, b in zip(low, high, strict=True)]
         axes.fill_between(sizes, low, high, color=colour, alpha=0.15, linewidth=0)
         axes.plot(sizes, middle, color=colour, marker=marker, markersize=4, linewidth=1.4)
     axes.set_xscale("log")
-    axes.set_xticks(sizes, [str(size) for size in sizes], rotation=60, fontsize=8)
+    axes.set_xticks(sizes, [str(size) for size in sizes], fontsize=8)
     axes.set_xticks([], minor=True)
     axes.set_ylim(-4, 104)
-    axes.set_title(_wrapped(lines[0]["title"]), fontsize=9)
+    axes.set_title(_wrapped(lines[0]["title"]).replace("\n", " "), fontsize=9)
 
 
 def truth_table_figure(report: dict[str, Any]) -> Figure:
