@@ -39,7 +39,7 @@ def identify(
     The last line is the answer at rule level: is the true rule the only table that fits, and if not, which
     other one does?
 
-    Examples:
+    Try:
 
         hardgap identify 150 --hide 2
         hardgap identify 30 --hide 0,5 --steps 4

@@ -1,0 +1,74 @@
+"""The identifiability study: cheap parts are measured again, and the figures are drawn from what is committed."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hardgap.automata.completions import completions
+from hardgap.automata.evidence import every_row
+from hardgap.automata.gap import Gap, draw_hidden
+from hardgap.automata.rule import parse_rule
+from hardgap.errors import BadInput
+from hardgap.studies.identifiability import TRAINED_50, TRAINED_150_220, contradicted, main, rows_needed
+
+FIGURES = Path(__file__).parents[2] / "docs" / "figures"
+
+
+@pytest.fixture(scope="module")
+def numbers() -> dict[str, Any]:
+    result: dict[str, Any] = json.loads((FIGURES / "identifiability.json").read_text())
+    return result
+
+
+def test_the_published_counts_add_up_to_the_published_totals() -> None:
+    assert [sum(TRAINED_50[name]) for name in ("150", "30", "106")] == [8, 41, 55]
+    assert sum(count for count in TRAINED_150_220 if count is not None) == 47
+
+
+def test_quiescent_patterns_are_the_quietest_of_rule_150() -> None:
+    caught = [contradicted(Gap(parse_rule("150"), (p,)), 2)[0] for p in range(8)]
+    assert [Fraction(share).limit_denominator(112) for share in caught] == [
+        Fraction(5, 28), Fraction(9, 28), Fraction(1, 4), Fraction(9, 28),
+        Fraction(9, 28), Fraction(1, 4), Fraction(9, 28), Fraction(5, 28),
+    ]  # fmt: skip
+
+
+def test_the_committed_sweep_is_what_is_measured(numbers: dict[str, Any]) -> None:
+    for name, k in (("D", 16), ("D", 28), ("G", 16), ("G", 26)):
+        row = numbers["sweep"][name][k - 1]
+        assert row["k"] == k
+        for seed in range(3):
+            gap = Gap(parse_rule(name), draw_hidden(parse_rule(name), k, seed=seed))
+            for steps in (2, 4):
+                found = completions(every_row(gap, steps), limit=2)
+                assert len(found.determined) == row["determined"][str(steps)][seed]
+
+
+def test_committed_witnesses_prove_that_information_is_lost(numbers: dict[str, Any]) -> None:
+    for found in numbers["frontier"]:
+        if found["lost"]:
+            gap = Gap(parse_rule(found["rule"]), tuple(found["lost"]))
+            assert len(gap.hidden) == found["size"]
+            assert completions(every_row(gap, found["steps"]), limit=2).witness is not None
+
+
+def test_a_few_rows_of_the_papers_width_are_enough() -> None:
+    assert rows_needed("D", 8, sets=2) == [1, 1]
+
+
+def test_figures_are_drawn_from_the_committed_numbers(numbers: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "identifiability.json").write_text(json.dumps(numbers))
+    main(["draw", str(tmp_path)])
+    drawn = sorted(tmp_path.glob("*.png"))
+    assert [path.name for path in drawn] == ["identifiability-patterns.png", "identifiability-sweep.png"]
+    assert all(path.stat().st_size > 20_000 for path in drawn)
+
+
+def test_an_unknown_word_is_refused() -> None:
+    with pytest.raises(BadInput, match="measure or draw"):
+        main(["paint"])
