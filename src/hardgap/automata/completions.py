@@ -70,7 +70,7 @@ def completions(evidence: Evidence, *, limit: int = 16, engine: Engine = "auto")
 
 
 def enumerated(evidence: Evidence, *, limit: int = 16) -> Completions:
-    """Try all 2^k completions; 2^22 take about a minute."""
+    """Try all 2^k completions: 0.6 s for 2^18 at two steps, on one idle core."""
     gap = evidence.gap
     fitting: list[NDArray[np.uint8]] = []
     differs = np.zeros(gap.rule.patterns, dtype=bool)
