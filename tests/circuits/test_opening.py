@@ -59,11 +59,14 @@ def test_a_convolution_has_levels_and_units_but_no_heads_and_no_stream(rows: NDA
     assert set(opening.does_not_apply) == {"heads", "lens", "attention"}
     data = opening.as_dict()
     assert [level["site"] for level in data["layers"]["results"][::2]] == ["hidden.0", "hidden.1"]
-    by_place = {(p["site"], p["where"]): p for p in data["patching"]["patches"]}
-    # A convolution gathers at once: a flipped neighbour is already at the target in the first activation,
-    # also with as many channels as cells, where the shape alone would not tell which axis counts cells.
-    assert by_place["hidden.0", "target"]["logit_recovery"] in (None, pytest.approx(1.0))
-    assert by_place["hidden.0", "source"]["logit_recovery"] in (None, pytest.approx(0.0))
+    assert len(data["neurons"]["best"][0]["by_pattern"]) == 8
+    assert {patch["site"] for patch in data["patching"]["patches"]} == {"hidden.0", "hidden.1", "logits"}
+
+
+def test_a_convolution_with_as_many_channels_as_cells_is_read_by_cell() -> None:
+    """[rows, channels, cells]: the shape alone would not tell which axis counts cells."""
+    found = {site.name: site.cell_axis for site in sites(Conv(channels=WIDTH, layers=2), WIDTH)}
+    assert found == {"hidden.0": 2, "hidden.1": 2, "logits": 1}
 
 
 def test_repeated_rows_do_not_help_a_probe(rows: NDArray[np.uint8]) -> None:
