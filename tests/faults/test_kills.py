@@ -70,8 +70,8 @@ class Reference:
 class Round:
     """One store, its drivers and their workers, and someone who kills them."""
 
-    def __init__(self, folder: Path, reference: Reference, workers: int, chance: random.Random) -> None:
-        self.reference, self.workers, self.random = reference, workers, chance
+    def __init__(self, folder: Path, reference: Reference, workers: int, chance: random.Random, pause: float) -> None:
+        self.reference, self.workers, self.random, self.pause = reference, workers, chance, pause
         self.store = Store(folder / "store")
         self.store.add(reference.runs)
         with closing(sqlite3.connect(self.store.path)) as db:
@@ -97,35 +97,15 @@ class Round:
     def disturb(self, most: int) -> None:
         """Let everybody work for a while, then kill most of them in a random order."""
         self.start()
-        self._wait()
-        if self.is_done():
-            return
+        wake = time.monotonic() + self.pause * self.random.uniform(0.8, 5.0)
+        while time.monotonic() < wake and not self.is_done():
+            time.sleep(0.05)
         victims = [*self.live_workers(), *(driver.pid for driver in self._drivers if driver.poll() is None)]
         self.random.shuffle(victims)
         for pid in victims[: max(1, round(0.8 * len(victims)))]:
             if self.kills < most:
                 self._kill(pid)
                 time.sleep(self.random.choice([0, 0, self.random.uniform(0, 0.1)]))
-
-    def _wait(self) -> None:
-        """Mostly until some steps were trained, at times for a moment only, in which processes still start."""
-        if self.random.random() < 0.3:
-            time.sleep(self.random.uniform(0, 3))
-            return
-        total = sum(run.budget.steps for run in self.reference.runs)
-        target = self.steps_saved() + self.random.randint(1, total // 8)
-        give_up = time.monotonic() + 600
-        while self.steps_saved() < target and not self.is_done():
-            assert time.monotonic() < give_up, "nothing gets any further"
-            time.sleep(0.02)
-
-    def steps_saved(self) -> int:
-        """How far all runs are, by the names of their checkpoints."""
-        folder, latest = self.store.folder / "checkpoints", dict.fromkeys((run.id for run in self.reference.runs), 0)
-        for path in folder.glob("*/state-*.sha256"):
-            step = int(path.name.removeprefix("state-").partition(".")[0])
-            latest[path.parent.name] = max(latest[path.parent.name], step)
-        return sum(latest.values())
 
     def _kill(self, pid: int) -> None:
         with suppress(ProcessLookupError):
@@ -146,12 +126,9 @@ class Round:
         return list(self._workers)
 
     def finish(self) -> None:
-        """Undisturbed, the drivers end by themselves; a run given up after ten deaths in a row is tried again."""
-        for _ in range(3):
-            self.start()
-            assert [driver.wait(600) for driver in self._drivers] == [0] * DRIVERS
-            if self.is_done():
-                return
+        """Undisturbed, the drivers end by themselves."""
+        self.start()
+        assert [driver.wait(600) for driver in self._drivers] == [0] * DRIVERS
 
     def end(self) -> None:
         for pid in [*self.live_workers(), *(driver.pid for driver in self._drivers if driver.poll() is None)]:
@@ -186,13 +163,21 @@ def _stat(process: Path) -> list[str] | None:
     return None if fields[0] == "Z" else fields
 
 
+def start_up_seconds() -> float:
+    """How long a worker needs here and now before it can train: the unit of every pause."""
+    began = time.monotonic()
+    subprocess.run([sys.executable, "-c", "import hardgap.runs.execute"], check=True)
+    return time.monotonic() - began
+
+
 def kill_until(kills: int, folder: Path, reference: Reference, *, workers: int, seed: int) -> int:
     """Rounds of kills, each checked, until there were enough; how many rounds."""
-    chance, done, rounds = random.Random(seed), 0, 0
+    chance, pause = random.Random(seed), start_up_seconds()
+    done = rounds = 0
     while done < kills:
         rounds += 1
         (folder / str(rounds)).mkdir()
-        turn = Round(folder / str(rounds), reference, workers, chance)
+        turn = Round(folder / str(rounds), reference, workers, chance, pause)
         try:
             while done + turn.kills < kills and not turn.is_done():
                 turn.disturb(kills - done)
