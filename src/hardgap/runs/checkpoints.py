@@ -2,6 +2,7 @@
 
 checkpoints/<run>/state-00000800.safetensors    everything needed to go on; older ones are removed
 checkpoints/<run>/step-00000800.safetensors     weights only, kept
+checkpoints/<run>/eval-seen-00000800.safetensors   weights that a rule of selection would choose so far, one a rule
 """
 
 from __future__ import annotations
@@ -12,10 +13,13 @@ from typing import Any
 
 from torch import Tensor
 
+from hardgap.runs.selection import Selection
 from hardgap.training.checkpoint import CorruptFile, load_tensors, save_bytes, save_tensors, sidecar
 
 SNAPSHOTS = 10
 """A run keeps about this many evenly spaced snapshots, and two more around the transition."""
+BEST: tuple[Selection, ...] = ("eval-holdout", "eval-seen")
+"""Rules of selection that look at every evaluation; the chosen network is kept, wherever it stands."""
 
 
 class Checkpoints:
@@ -38,6 +42,15 @@ class Checkpoints:
         path = self._path("step", step)
         if not sidecar(path).exists():
             save_tensors(path, weights, {"run": self.run_id, "step": step, "config": config})
+
+    def save_best(self, by: Selection, weights: dict[str, Tensor], step: int, config: dict[str, Any]) -> None:
+        """Keep these weights as the best so far by one rule; those that were it before go."""
+        path, older = self._path(by, step), self._files(by)
+        if not sidecar(path).exists():
+            save_tensors(path, weights, {"run": self.run_id, "step": step, "config": config})
+        for other in older:
+            if other != path:
+                _remove(other)
 
     def take_snapshots(self, other: Checkpoints) -> None:
         """Have the snapshots of another run as well, since this one shares its first steps."""
@@ -62,8 +75,9 @@ class Checkpoints:
                 sidecar(path).unlink(missing_ok=True)
 
     def snapshots(self) -> dict[int, Path]:
-        """The kept weights by step, in order."""
-        return {int(path.stem.partition("-")[2]): path for path in self._files("step") if sidecar(path).exists()}
+        """The kept weights by step, in order: evenly spaced ones, and the best ones."""
+        files = [path for kind in (*BEST, "step") for path in self._files(kind) if sidecar(path).exists()]
+        return dict(sorted((int(path.stem.rpartition("-")[2]), path) for path in files))
 
     def remove(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)

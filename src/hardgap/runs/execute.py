@@ -13,9 +13,10 @@ import torch
 from torch import Tensor, nn
 
 from hardgap.errors import BadInput
-from hardgap.runs.checkpoints import SNAPSHOTS, Checkpoints
+from hardgap.runs.checkpoints import BEST, SNAPSHOTS, Checkpoints
 from hardgap.runs.config import AutomatonRun, Run, SymbolicRun
 from hardgap.runs.initial import start_from
+from hardgap.runs.selection import select_point
 from hardgap.runs.store import Store
 from hardgap.runs.versions import versions
 from hardgap.training.automaton import AutomatonTask
@@ -164,7 +165,16 @@ class Execution:
         every = max(1, self.run.budget.steps // SNAPSHOTS // self.run.budget.evaluate_every)
         if point.step % (every * self.run.budget.evaluate_every) == 0:
             self.checkpoints.save_snapshot(self.trainer.weights(), point.step, self._config())
+        if "eval" in point.score.detail:
+            self._keep_best(point.step)
         self.watcher.on_point(point)
+
+    def _keep_best(self, step: int) -> None:
+        """Have the network that each rule of selection chooses, so that it can be opened later."""
+        curve = [point.as_dict() for point in self.trainer.curve]
+        for by in BEST:
+            if select_point(curve, by)["step"] == step:
+                self.checkpoints.save_best(by, self.trainer.weights(), step, self._config())
 
     def _on_transition(self, weights: dict[str, Tensor], step: int) -> None:
         self.checkpoints.save_snapshot(weights, step, self._config())
