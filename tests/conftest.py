@@ -24,6 +24,15 @@ REGIMES: dict[str, dict[str, Any]] = {
         "temperature": {"start": 4.0, "end": 1.0, "over": 5, "shape": "cosine"},
         "weights": [1.0, 0.5],
     },
+    "learned": {"feedback": "soft", "steps": 2, "temperature": {"start": 2.0, "shape": "learned"}},
+    "noisy": {
+        "feedback": "soft",
+        "steps": 3,
+        "temperature": {"start": 8.0, "end": 8.0},
+        "cells": "hidden",
+        "noise": 0.5,
+        "backward": 4.0,
+    },
 }
 
 

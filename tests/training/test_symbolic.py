@@ -222,7 +222,7 @@ def test_through_the_store_and_back_as_a_network(tmp_path: Path) -> None:
     assert again == run
     assert isinstance(model, Seq2Seq)
     task = task_of(run)
-    assert task.score(model).detail == curve[-1]["detail"]
+    assert task.score(model, run.budget.steps).detail == curve[-1]["detail"]
     assert "sets" not in task_of(run).__dict__  # a network is built without drawing its examples
 
 

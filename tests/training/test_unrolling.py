@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from hardgap.training.spec import Temperature, Unrolling
-from hardgap.training.unrolling import feed_back, unroll, unrolled_loss
+from hardgap.training.unrolling import LOG_TEMPERATURE, feed_back, give_temperature, unroll, unrolled_loss
 
 
 class Line(nn.Module):
@@ -164,6 +164,68 @@ def test_soft_gradients_equal_finite_differences_over_four_steps() -> None:
             return x @ weight
 
     assert torch.autograd.gradcheck(lambda _: unrolled_loss(Mix(), rows, targets, mask, regime), (weight,))
+
+
+@pytest.mark.parametrize("feedback", ["soft", "hard"])
+@pytest.mark.parametrize("backward", [0.5, 8.0, "identity"])
+def test_straight_through_changes_the_gradient_and_nothing_else(feedback: str, backward: float | str) -> None:
+    logits = torch.linspace(-20, 20, 41, dtype=torch.float64, requires_grad=True)
+    fed = feed_back(logits, feedback, 2.0 if feedback == "soft" else 1.0, backward)
+    torch.testing.assert_close(fed, feed_back(logits, feedback, 2.0 if feedback == "soft" else 1.0), rtol=0, atol=1e-15)
+    found = torch.autograd.grad(fed.sum(), logits)[0].tolist()
+    if isinstance(backward, str):
+        assert found == [0.25] * 41  # the slope of a sigmoid at 0, everywhere
+    else:
+        assert found == pytest.approx([slope(x / backward) / backward for x in logits.tolist()], abs=1e-15)
+
+
+def test_only_the_chosen_cells_are_tempered() -> None:
+    rows = torch.rand(2, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    visible = torch.tensor([[[1, 0, 1, 0, 0], [0, 0, 1, 1, 1]]]).double().expand(2, 2, 5)
+    model, warm = Line(1.3, -0.2), Temperature(start=4, end=4)
+
+    def second(**regime: object) -> Tensor:
+        return list(unroll(model, rows, Unrolling(steps=2, **regime), supervised=visible))[1]  # type: ignore[arg-type]
+
+    plain, all_cells = second(), second(temperature=warm)
+    assert not torch.isclose(plain, all_cells).any()
+    for cells, chosen in (("hidden", visible[0] == 0), ("visible", visible[0] == 1)):
+        assert torch.equal(second(temperature=warm, cells=cells), torch.where(chosen, all_cells, plain))
+    with pytest.raises(ValueError, match="which cells are visible"):
+        list(unroll(model, rows, Unrolling(steps=2, temperature=warm, cells="hidden")))
+
+
+def test_noise_is_drawn_anew_at_every_step_and_repeats_with_the_seed() -> None:
+    rows, regime = torch.zeros(4, 6), Unrolling(steps=3, noise=1.0)
+    model = Line(1.0, 0.5)
+
+    def unrolled() -> Tensor:
+        torch.manual_seed(3)
+        return torch.stack(list(unroll(model, rows, regime)))
+
+    once = unrolled()
+    assert torch.equal(once, unrolled())
+    assert once[0].unique().numel() == 1 < once[1].unique().numel()
+    assert not torch.equal(once[1], once[2])
+
+
+def test_a_learned_temperature_is_a_parameter_and_gets_the_gradient_of_a_given_one() -> None:
+    rows = torch.tensor([[0.0, 1.0, 1.0]], dtype=torch.float64)
+    targets, mask = torch.ones(2, 1, 3, dtype=torch.float64), torch.ones(2, 1, 3, dtype=torch.float64)
+    regime = Unrolling(steps=2, temperature=Temperature(start=3.0, shape="learned"))
+    model = give_temperature(Line(1.3, -0.2), regime).double()
+    loss = unrolled_loss(model, rows, targets, mask, regime)
+    loss.backward()
+
+    def at(temperature: float) -> float:
+        given = Unrolling(steps=2, temperature=Temperature(start=temperature, end=temperature))
+        return float(unrolled_loss(Line(1.3, -0.2), rows, targets, mask, given).detach())
+
+    assert float(loss.detach()) == pytest.approx(at(3.0), abs=1e-6)
+    slope_of_log = (at(3.0 * math.exp(1e-5)) - at(3.0 * math.exp(-1e-5))) / 2e-5
+    grad = model.get_parameter(LOG_TEMPERATURE).grad
+    assert grad is not None
+    assert float(grad) == pytest.approx(slope_of_log, rel=1e-5)
 
 
 def test_there_is_no_other_feedback() -> None:

@@ -95,6 +95,7 @@ class AutomatonRun(Run):
     test_rows: Positive = 2_000
     unrolling: Unrolling = Unrolling()
     model: ModelSpec = EncoderSpec()
+    log_saturation: bool = Field(False, description="also keep the certainty of cells and the gradient reaching them")
     initial: str | None = Field(None, pattern=r"^[0-9a-f]{64}$", description="SHA-256 of the weights to start from")
 
     @field_validator("rule")

@@ -44,6 +44,7 @@ def build_task(run: Run, *, scramble: int | None = None) -> Task:
             seed=run.seed,
             device=pick_device(run.device),
             scramble=scramble,
+            log_saturation=run.log_saturation,
         )
     if isinstance(run, SymbolicRun):
         return SymbolicTask(

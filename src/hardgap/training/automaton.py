@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,9 +15,10 @@ from hardgap.automata.gap import Gap, Trajectory
 from hardgap.errors import BadInput
 from hardgap.nn.build import build_model
 from hardgap.nn.spec import ConvSpec, EncoderSpec, PluginSpec
+from hardgap.training.saturation import saturation
 from hardgap.training.spec import Optimiser, Unrolling
 from hardgap.training.task import Score
-from hardgap.training.unrolling import unrolled_loss
+from hardgap.training.unrolling import give_temperature, unrolled_loss
 
 CELLS_PER_PIECE = 1664
 """A batch is trained in pieces of about this many cells, so that activations stay in cache."""
@@ -44,9 +46,10 @@ class AutomatonTask:
         seed: int,
         device: torch.device,
         scramble: int | None = None,
+        log_saturation: bool = False,
     ) -> None:
         self.gap, self.width, self.unrolling, self.seed, self.device = gap, width, unrolling, seed, device
-        self._model_spec, self._batch = model, optimiser.batch
+        self._model_spec, self._batch, self._log_saturation = model, optimiser.batch, log_saturation
         train, test = split_rows(width, train_rows, test_rows, seed)
         trajectory = gap.trajectory(train, unrolling.steps)
         if not trajectory.supervised.any():
@@ -61,7 +64,8 @@ class AutomatonTask:
         self._order = lru_cache(maxsize=1)(self._shuffle)
 
     def model(self) -> nn.Module:
-        return build_model(self._model_spec, width=self.width, seed=self.seed).to(self.device)
+        model = build_model(self._model_spec, width=self.width, seed=self.seed)
+        return give_temperature(model, self.unrolling).to(self.device)
 
     def losses(self, model: nn.Module, step: int) -> Iterator[Tensor]:
         chosen = self._batch_rows(step)
@@ -74,8 +78,17 @@ class AutomatonTask:
             rows, targets, mask = states[0, piece], states[1:, piece], supervised[:, piece]
             yield unrolled_loss(model, rows, targets, mask, self.unrolling, step) / weight
 
-    def score(self, model: nn.Module) -> Score:
-        return score_rollout(predict_rollout(model, self._test_rows, len(self._test.targets)), self._test, self.gap)
+    def score(self, model: nn.Module, step: int) -> Score:
+        predicted = predict_rollout(model, self._test_rows, len(self._test.targets))
+        score = score_rollout(predicted, self._test, self.gap)
+        if self._log_saturation:
+            score.detail["saturation"] = self._saturation(model, step)
+        return score
+
+    def _saturation(self, model: nn.Module, step: int) -> dict[str, Any]:
+        targets = torch.from_numpy(self._test.targets).to(self.device, torch.float32)
+        hidden = torch.from_numpy(self._test.hidden).to(self.device)
+        return saturation(model, self._test_rows, targets, hidden, self.unrolling, step)
 
     def _batch_rows(self, step: int) -> Tensor:
         """The rows of this step's batch: epochs are permutations, the last batch of one may be short."""

@@ -92,7 +92,7 @@ class Trainer:
         self._loss_sum, self._loss_count = 0.0, 0
         if loss is not None and not math.isfinite(loss):
             loss = None
-        point = Point(self.step, loss, self.task.score(self.model))
+        point = Point(self.step, loss, self.task.score(self.model, self.step))
         crossed = bool(self.curve) and self.curve[-1].score.holdout < 0.5 <= point.score.holdout
         if crossed:
             observer.on_transition(self._before, self.curve[-1].step)

@@ -8,9 +8,13 @@ from hardgap.training.spec import Optimiser, Temperature
 
 
 def temperature_at(spec: Temperature, step: int) -> float:
-    """T at this step: `start` at step 0, `end` from step `over` on."""
+    """T at this step: `start` at step 0, `end` from step `over` on. Where T is learned or drawn, `start`."""
+    if spec.shape in ("learned", "random"):
+        return spec.start
     if step >= spec.over:
         return spec.end
+    if spec.shape == "step":
+        return spec.start
     done = step / spec.over
     if spec.shape == "cosine":
         done = (1 - math.cos(math.pi * done)) / 2

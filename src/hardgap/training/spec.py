@@ -14,16 +14,26 @@ Rate = Annotated[float, Field(gt=0)]
 class Temperature(Spec):
     """T in the feedback `sigmoid(logit / T)`: from `start` to `end` over the first `over` steps.
 
-    T = 1 throughout is the paper's soft unrolling.
+    T = 1 throughout is the paper's soft unrolling. `step`: all at once, at step `over`.
+    `random`: drawn anew for every row and timestep, log-uniformly between `start` and `end`.
+    `learned`: T begins at `start` and is trained with the weights, as a parameter of the network.
     """
 
     start: Rate = 1.0
     end: Rate = 1.0
     over: int = Field(0, ge=0)
-    shape: Literal["linear", "cosine"] = "linear"
+    shape: Literal["linear", "cosine", "step", "random", "learned"] = "linear"
 
     @model_validator(mode="after")
     def _needs_time_to_change(self) -> Temperature:
+        if self.shape == "learned":
+            if self.over or self.end not in (1.0, self.start):
+                raise ValueError("a learned temperature has a start and nothing else: training finds the rest")
+            return self
+        if self.shape == "random":
+            if self.over:
+                raise ValueError("a random temperature is drawn from the same range throughout: leave `over` at 0")
+            return self
         if self.start != self.end and not self.over:
             raise ValueError(f"a temperature from {self.start} to {self.end} needs `over` > 0 steps")
         return self
@@ -42,6 +52,13 @@ class Unrolling(Spec):
     weights: tuple[Annotated[float, Field(ge=0)], ...] | None = Field(
         None, description="loss weight of each unrolled step; equal if not given"
     )
+    cells: Literal["all", "hidden", "visible"] = Field(
+        "all", description="the cells whose feedback is tempered; the others are fed back at T = 1"
+    )
+    backward: Rate | Literal["identity"] | None = Field(
+        None, description="straight-through: gradients as if T were this, or as if nothing bent the logit"
+    )
+    noise: float = Field(0.0, ge=0, le=100, description="standard deviation of what is added to a logit fed back")
 
     @model_validator(mode="before")
     @classmethod
@@ -56,6 +73,8 @@ class Unrolling(Spec):
             raise ValueError(f"without unrolling there is one step, not {self.steps}")
         if self.feedback != "soft" and self.temperature != Temperature():
             raise ValueError(f"a temperature belongs to soft feedback, not to {self.feedback}")
+        if self.feedback == "none" and (self.backward is not None or self.noise or self.cells != "all"):
+            raise ValueError("without unrolling nothing is fed back, so `backward`, `noise` and `cells` mean nothing")
         if self.weights is not None and (len(self.weights) != self.steps or not any(self.weights)):
             raise ValueError(f"weights must be {self.steps} numbers, one a step, not all 0")
         return self

@@ -96,7 +96,7 @@ class SymbolicTask:
             logits = model(inputs[piece], sequences[piece, :-1])
             yield F.cross_entropy(logits.flatten(0, 1), sequences[piece, 1:].flatten(), reduction="sum") / weight
 
-    def score(self, model: nn.Module) -> Score:
+    def score(self, model: nn.Module, step: int) -> Score:
         assert isinstance(model, Seq2Seq)
         sets = self.sets
         judged = {name: self.judge(model, getattr(sets, name)) for name in ("test_seen", "test_holdout")}

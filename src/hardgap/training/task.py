@@ -47,5 +47,5 @@ class Task(Protocol):
         memory (and the cache) of one piece only.
         """
 
-    def score(self, model: nn.Module) -> Score:
-        """Accuracy on the test examples."""
+    def score(self, model: nn.Module, step: int) -> Score:
+        """Accuracy on the test examples after `step` updates."""

@@ -7,6 +7,7 @@ none   one step, nothing is fed back
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import torch
@@ -14,30 +15,78 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hardgap.training.schedule import temperature_at
-from hardgap.training.spec import Unrolling
+from hardgap.training.spec import Temperature, Unrolling
+
+LOG_TEMPERATURE = "log_temperature"
+"""The parameter of a network that learns its own temperature; a logarithm, so that T stays positive."""
 
 
-def feed_back(logits: Tensor, feedback: str, temperature: float = 1.0) -> Tensor:
-    """The next input made from these logits."""
+def feed_back(
+    logits: Tensor, feedback: str, temperature: float | Tensor = 1.0, backward: float | str | None = None
+) -> Tensor:
+    """The next input made from these logits; `backward` makes the gradient another than the value's own."""
     if feedback == "soft":
-        return torch.sigmoid(logits / temperature) if temperature != 1.0 else torch.sigmoid(logits)
+        plain = isinstance(temperature, float) and temperature == 1.0
+        value = torch.sigmoid(logits) if plain else torch.sigmoid(logits / temperature)
+        return value if backward is None else _straight_through(value, logits, backward)
     if feedback == "hard":
-        probability = torch.sigmoid(logits)
         rounded = (logits > 0).to(logits.dtype)
-        # Forward: exactly the rounded value. Backward: the gradient of the probability.
-        return rounded.detach() + (probability - probability.detach())
+        return _straight_through(rounded, logits, 1.0 if backward is None else backward)
     raise ValueError(f"nothing is fed back under {feedback!r}")
 
 
-def unroll(model: nn.Module, rows: Tensor, regime: Unrolling, step: int = 0) -> Iterator[Tensor]:
-    """Yield the logits of each unrolled timestep, starting from true rows."""
-    temperature = temperature_at(regime.temperature, step)
+def _straight_through(value: Tensor, logits: Tensor, backward: float | str) -> Tensor:
+    """Forward: exactly `value`. Backward: the gradient of sigmoid(logit / backward), or that of logit / 4.
+
+    A quarter is the slope of the sigmoid at its steepest, so `identity` is a sigmoid that never saturates.
+    """
+    bent = logits / 4 if isinstance(backward, str) else torch.sigmoid(logits if backward == 1.0 else logits / backward)
+    return value.detach() + (bent - bent.detach())
+
+
+def give_temperature(model: nn.Module, regime: Unrolling) -> nn.Module:
+    """The network, with a temperature among its parameters where the regime learns one."""
+    if regime.temperature.shape == "learned":
+        start = torch.tensor(regime.temperature.start).log()
+        model.register_parameter(LOG_TEMPERATURE, nn.Parameter(start))
+    return model
+
+
+def unroll(
+    model: nn.Module, rows: Tensor, regime: Unrolling, step: int = 0, supervised: Tensor | None = None
+) -> Iterator[Tensor]:
+    """Yield the logits of each unrolled timestep, starting from true rows.
+
+    `supervised` (`[steps, rows, width]`, 1 where a cell is visible) is needed if only some cells are tempered.
+    """
+    temperature: float | Tensor = temperature_at(regime.temperature, step)
+    if regime.temperature.shape == "learned":
+        temperature = model.get_parameter(LOG_TEMPERATURE).exp()
     cells = rows
     for t in range(regime.steps):
         logits = model(cells)
         yield logits
         if t + 1 < regime.steps:
-            cells = feed_back(logits, regime.feedback, temperature)
+            if regime.noise:
+                logits = logits + regime.noise * torch.randn_like(logits)
+            if regime.temperature.shape == "random":
+                temperature = _drawn(regime.temperature, rows)
+            mine = temperature if regime.cells == "all" else _only(regime.cells, temperature, supervised, t)
+            cells = feed_back(logits, regime.feedback, mine, regime.backward)
+
+
+def _drawn(spec: Temperature, rows: Tensor) -> Tensor:
+    """A temperature for each row, log-uniform between the two that are given."""
+    low, high = math.log(spec.start), math.log(spec.end)
+    return torch.exp(low + (high - low) * torch.rand(len(rows), 1, dtype=rows.dtype, device=rows.device))
+
+
+def _only(cells: str, temperature: float | Tensor, supervised: Tensor | None, t: int) -> Tensor:
+    """The temperature on the visible or on the hidden cells of a timestep, and 1 on the others."""
+    if supervised is None:
+        raise ValueError("which cells are visible must be known to temper only some")
+    chosen = supervised[t] if cells == "visible" else 1 - supervised[t]
+    return 1 + chosen * (temperature - 1)
 
 
 def unrolled_loss(
@@ -49,7 +98,7 @@ def unrolled_loss(
     """
     total = rows.new_zeros(())
     weights = regime.weights or (1.0,) * regime.steps
-    for t, logits in enumerate(unroll(model, rows, regime, step)):
+    for t, logits in enumerate(unroll(model, rows, regime, step, supervised)):
         terms = F.binary_cross_entropy_with_logits(logits, targets[t], reduction="none")
         total = total + weights[t] * (terms * supervised[t]).sum()
     return total

@@ -1,0 +1,43 @@
+"""Ours: how much of Rules D and G can be hidden (paper, k-sweep), tempered and not, beside what is determined.
+
+The paper's regime falls from 100 % to chance between 14 and 16 hidden patterns of Rule D. What is visible
+determines all of them far beyond that (docs/identifiability.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hardgap.automata.gap import draw_hidden
+from hardgap.automata.rule import parse_rule
+from hardgap.runs.config import AutomatonRun
+from hardgap.studies.recipes import TEN_EPOCHS, tempered, untempered, until_first_solved
+from hardgap.studies.study import Scale
+from hardgap.studies.trial import Arm, trial
+
+# Successes of 10 by number of hidden patterns (paper, "k-Sweep Detailed Results").
+PUBLISHED: dict[str, dict[int, tuple[int, int] | None]] = {
+    "D": {12: (10, 10), 14: (10, 10), 16: (0, 10), 18: None, 20: (0, 10), 22: None, 24: (0, 10), 26: None,
+          28: (0, 10)},
+    "G": {20: (10, 10), 24: (10, 10), 26: (7, 10), 28: (8, 10), 30: None},
+}  # fmt: skip
+SETS = range(3)
+STEPS = 2 * TEN_EPOCHS
+
+
+def hidden_sets(scale: Scale, rule: str, k: int) -> Iterator[AutomatonRun]:
+    """The recipe on random sets of k hidden patterns; one set a seed, so that sets and seeds are sampled together."""
+    for index in SETS:
+        hide = draw_hidden(parse_rule(rule), k, seed=index)
+        yield until_first_solved(tempered(scale, rule, hide, steps=STEPS)).but(seed=index)
+
+
+@trial("cliff")
+def cliff(scale: Scale) -> Iterator[Arm]:
+    """With tempered feedback the cliff moves towards where the information itself ends."""
+    for rule, by_k in PUBLISHED.items():
+        for k, paper in by_k.items():
+            runs = tuple(hidden_sets(scale, rule, k))
+            yield Arm(f"Rule {rule}, tempered", str(k), runs, paper)
+            if paper is not None:  # where there is a number to set it beside
+                yield Arm(f"Rule {rule}, T = 1", str(k), tuple(untempered(run) for run in runs), paper)

@@ -1,0 +1,51 @@
+"""Ours: why the paper's feedback fails, tested by intervening on runs while they train.
+
+An arm that intervenes is bitwise the run it intervenes on until then: the temperature changes at one step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from hardgap.studies.recipes import TEMPERATURE, tempered
+from hardgap.studies.study import Scale
+from hardgap.studies.trial import Arm, trial
+from hardgap.training.spec import Unrolling
+
+GAPS = (("150", 0), ("150", 3), ("150", 7), ("106", 2))
+"""Single-pattern gaps that the paper's regime solves on none of its seeds."""
+SEEDS = range(2)
+STUCK, HEALTHY = 600, 150
+"""When a failing run is un-saturated (long after its visible accuracy is 100 %), and a healthy one saturated."""
+
+
+def switched(before: float, after: float, at: int) -> dict[str, Any]:
+    return {"start": before, "end": after, "over": at, "shape": "step"}
+
+
+ARMS: dict[str, dict[str, dict[str, Any]]] = {
+    "left alone": {
+        "T = 1": {"temperature": {}},
+        "T = 8": {"temperature": {"start": TEMPERATURE, "end": TEMPERATURE}},
+    },
+    f"a failing run (T = 1), from step {STUCK} on": {
+        "T = 8": {"temperature": switched(1, TEMPERATURE, STUCK)},
+        "T = 8 at hidden cells": {"temperature": switched(1, TEMPERATURE, STUCK), "cells": "hidden"},
+        "T = 8 at visible cells": {"temperature": switched(1, TEMPERATURE, STUCK), "cells": "visible"},
+    },
+    f"a healthy run (T = 8), from step {HEALTHY} on": {
+        "T = 1": {"temperature": switched(TEMPERATURE, 1, HEALTHY)},
+        "T = 0.25": {"temperature": switched(TEMPERATURE, 0.25, HEALTHY)},
+    },
+}
+
+
+@trial("explain")
+def explain(scale: Scale) -> Iterator[Arm]:
+    """Saturated feedback stops recovery: un-saturating a stuck run starts it, saturating a healthy one ends it."""
+    for factor, values in ARMS.items():
+        for value, change in values.items():
+            regime = Unrolling.model_validate(change)
+            runs = (tempered(scale, rule, (p,)).but(unrolling=regime, log_saturation=True) for rule, p in GAPS)
+            yield Arm(factor, value, tuple(run.but(seed=seed) for run in runs for seed in SEEDS))

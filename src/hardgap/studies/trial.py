@@ -1,0 +1,59 @@
+"""A trial compares settings: one arm a setting, with its runs; a control arm on the same seeds wherever it can be.
+
+A study (study.py) sets one number beside a published one. A trial asks what changes when something is changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from hardgap.errors import BadInput
+from hardgap.runs.config import AutomatonRun
+from hardgap.studies.study import Scale
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One setting: the factor that it varies, its value, its runs, and what the paper reports (successes, n)."""
+
+    factor: str
+    value: str
+    runs: tuple[AutomatonRun, ...]
+    paper: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A named question with its arms at each scale."""
+
+    name: str
+    claim: str
+    arms: Callable[[Scale], list[Arm]]
+
+
+TRIALS: dict[str, Trial] = {}
+ArmsAtScale = Callable[[Scale], Iterable[Arm]]
+
+
+def trial(name: str) -> Callable[[ArmsAtScale], Trial]:
+    """Declare a function from a scale to its arms as a trial; its docstring is the claim."""
+
+    def declare(function: ArmsAtScale) -> Trial:
+        claim = " ".join((function.__doc__ or "").split())
+        TRIALS[name] = Trial(name, claim, lambda scale: list(function(scale)))
+        return TRIALS[name]
+
+    return declare
+
+
+def choose_trial(name: str) -> Trial:
+    if name not in TRIALS:
+        raise BadInput(f"there is no trial {name!r}; there is {', '.join(TRIALS)}")
+    return TRIALS[name]
+
+
+def in_order(arms: Iterable[Arm]) -> list[AutomatonRun]:
+    """Every run once: one seed of every arm before a second seed of any."""
+    runs = {run.id: run for arm in arms for run in arm.runs}
+    return sorted(runs.values(), key=lambda run: run.seed)
