@@ -14,16 +14,16 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from hardgap.nn.encoder import FeedForward, Layer, Named
+from hardgap.nn.encoder import FeedForward, Named
 from hardgap.nn.spec import Seq2SeqSpec
 
 
 class Heads(nn.Module):
-    """What both attentions of the decoder share: projections, softmax attention, output."""
+    """What all attentions here share: projections, softmax attention, output."""
 
     def __init__(self, dim: int, heads: int) -> None:
         super().__init__()
-        self.dim, self.heads = dim, heads
+        self.dim, self.heads, self.scale = dim, heads, (dim // heads) ** -0.5
         self.qkv = nn.Linear(dim, 3 * dim)
         self.output = nn.Linear(dim, dim)
         self.q, self.k, self.v = Named(), Named(), Named()
@@ -34,27 +34,58 @@ class Heads(nn.Module):
         B, T, _ = x_BTD.shape
         return x_BTD.view(B, T, -1, self.heads, self.dim // self.heads).permute(2, 0, 3, 1, 4)
 
-    def attend(self, q_BHQE: Tensor, k_BHKE: Tensor, v_BHKE: Tensor, blocked_QK: Tensor | None = None) -> Tensor:
-        scores_BHQK = self.scores((q_BHQE * (self.dim // self.heads) ** -0.5) @ k_BHKE.transpose(-1, -2))
-        if blocked_QK is not None:
-            scores_BHQK = scores_BHQK.masked_fill(blocked_QK, -torch.inf)
-        pattern_BHQK = self.pattern(scores_BHQK.softmax(-1))
-        mixed_BHQE = self.mixed(pattern_BHQK @ v_BHKE)
+    def named_split(self, x_BTD: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries, keys and values of the same tokens."""
+        q_BHTE, k_BHTE, v_BHTE = self.split(self.qkv(x_BTD))
+        return self.q(q_BHTE), self.k(k_BHTE), self.v(v_BHTE)
+
+    def attend(self, q_BHQE: Tensor, k_BHKE: Tensor, v_BHKE: Tensor) -> Tensor:
+        """Every query to every key. A softmax over few keys is several times faster where keys are not innermost."""
+        scores_BHKQ = k_BHKE @ (q_BHQE * self.scale).transpose(-1, -2)
+        scores_BHQK: Tensor = self.scores(scores_BHKQ.transpose(-1, -2))
+        pattern_BHKQ = scores_BHQK.transpose(-1, -2).softmax(-2)
+        return self.mix(pattern_BHKQ.transpose(-1, -2), v_BHKE)
+
+    def attend_causally(self, q_BHTE: Tensor, k_BHTE: Tensor, v_BHTE: Tensor) -> Tensor:
+        """Every query to its own key and those before it. Scores that do not count are -inf."""
+        B, H, T, E = q_BHTE.shape
+        later_TT = q_BHTE.new_full((T, T), -torch.inf).triu(1)
+        q_NTE, k_NTE = q_BHTE.reshape(B * H, T, E), k_BHTE.reshape(B * H, T, E)
+        scores_NTT = torch.baddbmm(later_TT, q_NTE, k_NTE.transpose(1, 2), alpha=self.scale)
+        return self.mix(self.scores(scores_NTT.view(B, H, T, T)).softmax(-1), v_BHTE)
+
+    def mix(self, pattern_BHQK: Tensor, v_BHKE: Tensor) -> Tensor:
+        mixed_BHQE = self.mixed(self.pattern(pattern_BHQK) @ v_BHKE)
         out: Tensor = self.out(self.output(mixed_BHQE.transpose(1, 2).flatten(2)))
         return out
+
+    def attend_once(self, q_BH1E: Tensor, k_KBHE: Tensor, v_KBHE: Tensor) -> Tensor:
+        """One query an example, keys outermost: matrices of one row are slower than sums over whole arrays."""
+        scores_KBH = (k_KBHE * (q_BH1E.squeeze(2) * self.scale)).sum(-1)
+        scores_BH1K: Tensor = self.scores(scores_KBH.permute(1, 2, 0).unsqueeze(2))
+        pattern_KBH = scores_BH1K.squeeze(2).permute(2, 0, 1).softmax(0)
+        pattern_BH1K: Tensor = self.pattern(pattern_KBH.permute(1, 2, 0).unsqueeze(2))
+        mixed_BHE = (v_KBHE * pattern_BH1K.permute(3, 0, 1, 2)).sum(0)
+        mixed_BH1E = self.mixed(mixed_BHE.unsqueeze(2))
+        out: Tensor = self.out(self.output(mixed_BH1E.transpose(1, 2).flatten(2)))
+        return out
+
+
+class SelfAttention(Heads):
+    """Attention among the input's tokens, without masking."""
+
+    def forward(self, x_BSD: Tensor) -> Tensor:
+        return self.attend(*self.named_split(x_BSD))
 
 
 class CausalAttention(Heads):
     """Self-attention in which a token sees itself and what came before; with a cache, one new token at a time."""
 
     def forward(self, x_BTD: Tensor, cache: Cache | None = None) -> Tensor:
-        q_BHTE, k_BHTE, v_BHTE = self.split(self.qkv(x_BTD))
-        q_BHTE, k_BHTE, v_BHTE = self.q(q_BHTE), self.k(k_BHTE), self.v(v_BHTE)
-        if cache is not None:
-            return self.attend(q_BHTE, *cache.append(k_BHTE, v_BHTE))
-        T = x_BTD.shape[1]
-        blocked_QK = torch.ones(T, T, dtype=torch.bool, device=x_BTD.device).triu(1)
-        return self.attend(q_BHTE, k_BHTE, v_BHTE, blocked_QK)
+        q_BHTE, k_BHTE, v_BHTE = self.named_split(x_BTD)
+        if cache is None:
+            return self.attend_causally(q_BHTE, k_BHTE, v_BHTE)
+        return self.attend_once(q_BHTE, *cache.append(k_BHTE, v_BHTE))
 
 
 class CrossAttention(Heads):
@@ -65,34 +96,58 @@ class CrossAttention(Heads):
         k_BHSE, v_BHSE = self.split(nn.functional.linear(memory_BSD, weight, bias))
         return self.k(k_BHSE), self.v(v_BHSE)
 
-    def forward(self, x_BTD: Tensor, keys_values: tuple[Tensor, Tensor]) -> Tensor:
+    def forward(self, x_BTD: Tensor, past: Past) -> Tensor:
         weight, bias = self.qkv.weight[: self.dim], self.qkv.bias[: self.dim]
         (q_BHTE,) = self.split(nn.functional.linear(x_BTD, weight, bias))
-        return self.attend(self.q(q_BHTE), *keys_values)
+        attend = self.attend if past.tokens is None else self.attend_once
+        return attend(self.q(q_BHTE), *past.encoded)
 
 
 @dataclass
 class Cache:
-    """The keys and values `[B, H, T, E]` of one layer, of which the first `length` tokens are there."""
+    """The keys and values `[T, B, H, E]` of one layer, of which the first `length` tokens are there."""
 
     keys: Tensor
     values: Tensor
     length: int = 0
 
-    def append(self, k_BHTE: Tensor, v_BHTE: Tensor) -> tuple[Tensor, Tensor]:
+    def append(self, k_BH1E: Tensor, v_BH1E: Tensor) -> tuple[Tensor, Tensor]:
         """Add one token's; all so far."""
-        self.keys[:, :, self.length : self.length + 1] = k_BHTE
-        self.values[:, :, self.length : self.length + 1] = v_BHTE
+        self.keys[self.length], self.values[self.length] = k_BH1E.squeeze(2), v_BH1E.squeeze(2)
         self.length += 1
-        return self.keys[:, :, : self.length], self.values[:, :, : self.length]
+        return self.keys[: self.length], self.values[: self.length]
 
 
 @dataclass
 class Past:
-    """All that one layer remembers while it decodes: the encoded input and the tokens so far."""
+    """All that one layer remembers while it decodes: the encoded input and the tokens so far.
+
+    The encoded input's keys and values are `[B, H, S, E]`, and `[S, B, H, E]` once tokens are remembered.
+    """
 
     encoded: tuple[Tensor, Tensor]
     tokens: Cache | None = None
+
+    def one_at_a_time(self, steps: int) -> Past:
+        """The same with room for `steps` tokens that come one after another."""
+        keys, values = (one.permute(2, 0, 1, 3).contiguous() for one in self.encoded)
+        return Past((keys, values), Cache(*keys.new_empty(2, steps, *keys.shape[1:])))
+
+
+class EncoderLayer(nn.Module):
+    """One post-LN block as in `encoder.py`, with this module's attention, which is faster where tokens are few."""
+
+    def __init__(self, dim: int, heads: int, ffn: int) -> None:
+        super().__init__()
+        self.attention, self.norm1 = SelfAttention(dim, heads), nn.LayerNorm(dim)
+        self.ffn, self.norm2 = FeedForward(dim, ffn), nn.LayerNorm(dim)
+        self.residual1, self.residual2 = Named(), Named()
+        self.normed1, self.normed2 = Named(), Named()
+
+    def forward(self, x_BSD: Tensor) -> Tensor:
+        x_BSD = self.normed1(self.norm1(self.residual1(x_BSD + self.attention(x_BSD))))
+        out: Tensor = self.normed2(self.norm2(self.residual2(x_BSD + self.ffn(x_BSD))))
+        return out
 
 
 class DecoderLayer(nn.Module):
@@ -108,7 +163,7 @@ class DecoderLayer(nn.Module):
 
     def forward(self, x_BTD: Tensor, past: Past) -> Tensor:
         x_BTD = self.normed1(self.norm1(self.residual1(x_BTD + self.causal(x_BTD, past.tokens))))
-        x_BTD = self.normed2(self.norm2(self.residual2(x_BTD + self.cross(x_BTD, past.encoded))))
+        x_BTD = self.normed2(self.norm2(self.residual2(x_BTD + self.cross(x_BTD, past))))
         out: Tensor = self.normed3(self.norm3(self.residual3(x_BTD + self.ffn(x_BTD))))
         return out
 
@@ -137,7 +192,7 @@ class Seq2Seq(nn.Module):
         self.embed = nn.Embedding(vocabulary, dim)
         self.input_positions = nn.Parameter(torch.randn(inputs, dim) * position_std)
         self.output_positions = nn.Parameter(torch.randn(outputs, dim) * position_std)
-        self.encoder = nn.ModuleList(Layer(dim, heads, ffn) for _ in range(layers))
+        self.encoder = nn.ModuleList(EncoderLayer(dim, heads, ffn) for _ in range(layers))
         self.decoder = nn.ModuleList(DecoderLayer(dim, heads, ffn) for _ in range(layers))
         self.encoder_norm, self.decoder_norm = nn.LayerNorm(dim), nn.LayerNorm(dim)
         self.readout = nn.Linear(dim, vocabulary)
@@ -183,10 +238,7 @@ class Seq2Seq(nn.Module):
 
         The input is encoded once and every token passes through the decoder once.
         """
-        pasts = self.remember(self.encode(inputs_BS))
-        for past in pasts:
-            B, H, _, E = past.encoded[0].shape
-            past.tokens = Cache(*past.encoded[0].new_empty(2, B, H, steps, E))
+        pasts = [past.one_at_a_time(steps) for past in self.remember(self.encode(inputs_BS))]
         token_B1 = torch.full_like(inputs_BS[:, :1], begin)
         tokens, confidences = [], []
         for step in range(steps):

@@ -37,7 +37,7 @@ from hardgap.training.task import Score
 
 EXAMPLES_PER_PIECE = 128
 """A batch is trained in pieces of about this many examples, so that activations stay in cache."""
-DECODED_AT_ONCE = 512
+DECODED_AT_ONCE = 1024
 
 Judged = dict[str, NDArray[np.float64]]
 
