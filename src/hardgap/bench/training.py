@@ -50,11 +50,11 @@ def measure(updates: int = 6, rounds: int = 3, say: Callable[[str], None] = lamb
     plain, ours, limits = [], [], []
     for number in range(1, rounds + 1):
         say(f"round {number} of {rounds}: the plain script")
-        plain.append(updates / _run(["hardgap.bench.plain", str(updates), "0"], 1, {})[0])
+        plain.append(updates / run_copies(["hardgap.bench.plain", str(updates), "0"], 1, {})[0])
         say(f"round {number} of {rounds}: hardgap, {processes} processes")
-        taken = _run(["hardgap.bench.ours", "train", str(updates), "0"], processes, ONE_THREAD)
+        taken = run_copies(["hardgap.bench.ours", "train", str(updates), "0"], processes, ONE_THREAD)
         ours.append(sum(updates / seconds for seconds in taken))
-        limits.append(sum(_run(["hardgap.bench.ours", "matmul", "0", "0"], processes, ONE_THREAD)))
+        limits.append(sum(run_copies(["hardgap.bench.ours", "matmul", "0", "0"], processes, ONE_THREAD)))
     ratios = tuple(round(o / p, 2) for o, p in zip(ours, plain, strict=True))
     shares = [o * flops_per_update() / 1e9 / limit for o, limit in zip(ours, limits, strict=True)]
     return Throughput(
@@ -68,7 +68,7 @@ def measure(updates: int = 6, rounds: int = 3, say: Callable[[str], None] = lamb
     )
 
 
-def _run(arguments: list[str], copies: int, environment: dict[str, str]) -> list[float]:
+def run_copies(arguments: list[str], copies: int, environment: dict[str, str]) -> list[float]:
     """Run copies of a module at the same time; each prints one number."""
     command = [sys.executable, "-m", *arguments]
     started = [subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ | environment) for _ in range(copies)]

@@ -10,10 +10,11 @@ from hardgap.cli.output import Json, err, show_json, show_table
 
 
 def bench(
-    what: Annotated[Literal["all", "training", "rollout"], Parameter(help="Which of the two.")] = "all",
+    what: Annotated[Literal["all", "training", "rollout", "symbolic"], Parameter(help="Which of the three.")] = "all",
     /,
     *,
     updates: Annotated[int, Parameter(help="Training steps a round.")] = 6,
+    examples: Annotated[int, Parameter(help="Derivations decoded a round.")] = 2_048,
     rounds: Annotated[int, Parameter(help="Interleaved rounds; ratios are medians over them.")] = 3,
     json: Json = False,
 ) -> None:
@@ -21,18 +22,21 @@ def bench(
 
     training: a plain PyTorch script against this package, whole machine, at the paper's geometry.
     rollout: CellPyLib and CAX against the bit-sliced stepper (needs `pip install hardgap[bench]`).
+    symbolic: training and decoding of Experiment 2, a plain nn.Transformer script against this package.
 
     Example: `hardgap bench training --rounds 5`
     """
     from hardgap.errors import BadInput
 
-    if updates < 1 or rounds < 1:
-        raise BadInput("--updates and --rounds must be at least 1")
+    if min(updates, examples, rounds) < 1:
+        raise BadInput("--updates, --examples and --rounds must be at least 1")
     found: dict[str, object] = {}
     if what in ("all", "training"):
         found["training"] = _training(updates, rounds, quiet=json)
     if what in ("all", "rollout"):
         found["rollout"] = _rollout(rounds, quiet=json)
+    if what in ("all", "symbolic"):
+        found["symbolic"] = _symbolic(updates, examples, rounds, quiet=json)
     if json:
         show_json(found)
 
@@ -67,6 +71,21 @@ def _rollout(rounds: int, *, quiet: bool) -> list[dict[str, object]]:
             ["", "version", "output", *figures, "note"],
             [[row["name"], row["version"], row["output"], *_figures(row), row["note"]] for row in found],
             right=figures,
+        )
+    return found
+
+
+def _symbolic(updates: int, examples: int, rounds: int, *, quiet: bool) -> dict[str, object]:
+    from hardgap.bench.symbolic import measure
+
+    found = measure(updates, examples, rounds, say=lambda line: err().print(line))
+    units = {"training": "examples/s in batches of 512", "decoding": "derivations/s of 15 tokens"}
+    for what, unit in {} if quiet else units.items():
+        show_table(
+            f"Experiment 2, {what} on {found['processes']} cores: {unit}, medians of {rounds}",
+            ["", "per second", "hardgap is times as fast", "in each round"],
+            [[row["name"], f"{row['per_second']:,.0f}", f"{row['ratio']:.2f}", row["ratios"]] for row in found[what]],
+            right=["per second", "hardgap is times as fast"],
         )
     return found
 
