@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hardgap.baselines.symbolic import SYMBOLIC_METHODS
-from hardgap.circuits.symbolic_inputs import corruption, network_namer, substitution
+from hardgap.circuits.symbolic_inputs import corruption, network_namer, substitution, surgery
 from hardgap.errors import BadInput
 from hardgap.nn.seq2seq import build_seq2seq
 from hardgap.nn.spec import Seq2SeqSpec
@@ -45,6 +45,25 @@ def test_only_the_swapped_inputs_change(base: Examples) -> None:
         assert (WORLD.fits(inputs[:, :4]).sum(axis=1) == 1).all()
         assert one.follows == (one.target == "^")  # this namer says ^ to everything
         assert one.keeps == (one.swapped == "c, d")  # the base is ^|
+
+
+def test_surgery_shows_one_example_and_touches_only_what_it_says(base: Examples) -> None:
+    before, second, first = surgery(ORACLE.fit(WORLD, base, 0), WORLD, base, seed=0)
+    assert [one.swapped for one in (before, second, first)] == [None, "c, d", "a, b"]
+    assert before.inputs in {tuple(row) for row in base.inputs.tolist()}
+    assert before.named == (0, 1)
+    assert (second.inputs[:2], second.inputs[4]) == (before.inputs[:2], before.inputs[4])
+    assert first.inputs[2:] == before.inputs[2:]
+    targets = [WORLD.parse_chain(one.target or "")[0] for one in (second, first)]
+    assert second.named == (0, targets[0])  # the oracle follows, and keeps the other
+    assert first.named == (targets[1], 1)
+
+
+def test_surgery_does_without_right_answers(base: Examples) -> None:
+    shown = surgery(lambda inputs: np.full((len(inputs), 2), -1), WORLD, base, seed=0)
+    assert [one.named for one in shown] == [(-1, -1)] * 3
+    with pytest.raises(BadInput, match="two operators, not 3"):
+        surgery(lambda inputs: inputs, World.of("^|&", length=3), base, seed=0)
 
 
 def test_corruption_of_the_oracle_and_of_a_blind_namer(base: Examples) -> None:

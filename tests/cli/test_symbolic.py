@@ -77,27 +77,81 @@ def test_unknown_operators_are_refused(tmp_path: Path) -> None:
         call("train", "^?", *SMALL, "--store", str(tmp_path))
 
 
-def test_baselines_print_every_method(capsys: pytest.CaptureFixture[str]) -> None:
-    call("baselines", "^|", "--scale", "smoke", "--json")
-    found = {row["method"]: row for row in json.loads(capsys.readouterr().out)["methods"]}
+def test_baselines_print_every_method(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    call("baselines", "^|", "--scale", "smoke", "--store", str(store), "--json")
+    (result,) = json.loads(capsys.readouterr().out)
+    found = {row["method"]: row for row in result["methods"]}
     assert found["Oracle"]["holdout"] == found["Oracle"]["seen"] == 1
     assert found["KNN"]["holdout"] == found["MLP"]["holdout"] == 0
+    call("baselines", "^|", "--scale", "smoke", "--store", str(store))
+    assert "Learned Tables" in capsys.readouterr().out
 
 
-def test_analyses_cover_every_input_and_target(store: Path, run: str, capsys: pytest.CaptureFixture[str]) -> None:
-    call("analyse", run, "--examples", "8", "--store", str(store), "--json")
-    result = json.loads(capsys.readouterr().out)
-    assert list(result["corruption"]) == list(result["probes"]) == ["a", "b", "c", "d", "u"]
-    assert [one["target"] for one in result["substitution"]] == ["^", "|", "&", "R"] * 2
-    assert (len(result["attention"]), len(result["lens"]), len(result["heads"])) == (15, 3, 1 + 3 * 2 * 4)
-    call("analyse", run, "--examples", "8", "--only", "corruption,lens", "--store", str(store))
-    shown = capsys.readouterr().out
-    assert "corruption" in shown
-    assert "after dec-1" in shown
+def test_baselines_take_other_worlds_and_other_folders(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    world = ["--operators", "^,|,&", "--bits", "3", "--length", "3", "--scale", "smoke", "--ambiguity", "any"]
+    call("baselines", "^|", "^|&", *world, "--keep", str(tmp_path), "--json")
+    assert [one["holdout"] for one in json.loads(capsys.readouterr().out)] == ["^|", "^|&"]
+    assert sorted(path.name.rpartition("-")[0] for path in tmp_path.iterdir()) == ["xor-or", "xor-or-and"]
+
+
+def test_analyses_cover_every_input_and_target(
+    store: Path, run: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call("analyse", run, "--examples", "8", "--store", str(store), "--figures", str(tmp_path), "--json")
+    (result,) = json.loads(capsys.readouterr().out)["runs"]
+    assert (result["run"], result["holdout"]) == (run, "^&")
+    found = result["analyses"]
+    assert list(found["corruption"]) == list(found["probes"]) == ["a", "b", "c", "d", "u"]
+    assert [one["target"] for one in found["substitution"]["targets"]] == ["^", "|", "&", "R"] * 2
+    assert [one["swapped"] for one in found["substitution"]["example"]] == [None, "c, d", "a, b"]
+    assert (len(found["attention"]), len(found["lens"]["seen"]), len(found["heads"])) == (15, 3, 1 + 3 * 2 * 4)
+    assert {path.name for path in tmp_path.iterdir()} == {f"{run}-{name}.svg" for name in found}
+
+
+def test_analyses_are_shown_as_tables_at_the_chosen_checkpoint(
+    store: Path, run: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["analyse", run, "--examples", "4", "--only", "corruption,lens", "--store", str(store)]
+    for choice in (["--select", "final"], ["--select", "eval-seen"], ["--step", "0"]):
+        call(*asked, *choice)
+        shown = capsys.readouterr().out
+        assert "d → op2 changed" in shown
+        assert "after dec-1" in shown
+    with pytest.raises(BadInput, match="no snapshot at step 7"):
+        call(*asked, "--step", "7")
 
 
 def test_impossible_analyses_are_refused(store: Path, run: str) -> None:
+    with pytest.raises(BadInput, match="which networks"):
+        call("analyse", "--store", str(store))
     with pytest.raises(BadInput, match="--examples 0"):
         call("analyse", run, "--examples", "0", "--store", str(store))
     with pytest.raises(BadInput, match="--only mind: choose corruption, substitution"):
         call("analyse", run, "--only", "mind", "--examples", "1", "--store", str(store))
+
+
+def test_coverage_prints_every_pair_before_anything_is_trained(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from hardgap.runs.store import Store
+
+    Store(tmp_path)
+    assert call("coverage", "--scale", "smoke", "--no-run", "--store", str(tmp_path), "--json") == 0
+    report = json.loads(capsys.readouterr().out)
+    assert len(report["pairs"]) == 49
+    assert report["summary"]["final"]["pairs"] == 0
+    call("coverage", "--scale", "smoke", "--no-run", "--store", str(tmp_path))
+    assert "NOR→RSHIFT" in capsys.readouterr().out
+    with pytest.raises(BadInput, match="--seeds 0"):
+        call("coverage", "--seeds", "0", "--no-run", "--store", str(tmp_path))
+
+
+def test_a_document_is_filled_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("<!-- symbolic: coverage -->\n<!-- end -->\n")
+    call("document", str(page), "--results", str(tmp_path))
+    assert "| mean over pairs | 41.8 | – | – | – |" in page.read_text()
+    call("document", str(page), "--results", str(tmp_path))
+    assert "up to date" in capsys.readouterr().err
+    with pytest.raises(BadInput, match="cannot be read"):
+        call("document", str(tmp_path / "none.md"))

@@ -6,7 +6,7 @@ import hardgap.studies  # noqa: F401  (declares them)
 from hardgap.automata.rule import parse_rule
 from hardgap.errors import BadInput
 from hardgap.runs.config import AutomatonRun
-from hardgap.studies.study import SCALES, STUDIES, choose, most_informative_first
+from hardgap.studies.study import SCALES, STUDIES, Published, choose, most_informative_first
 
 ROWS = {
     "main/rule-d-soft": (10, (10, 10, 96.7)),
@@ -23,6 +23,7 @@ ROWS = {
 def test_a_row_has_as_many_runs_as_the_paper_and_its_numbers(name: str) -> None:
     study, (runs, published) = STUDIES[name], ROWS[name]
     paper = study.published
+    assert isinstance(paper, Published)
     assert (paper.successes, paper.n, paper.mean) == published
     assert study.claim.endswith(".")
     for scale in SCALES:

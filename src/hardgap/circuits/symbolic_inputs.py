@@ -55,7 +55,7 @@ class Substitution:
 
 
 def substitution(namer: Namer, world: World, base: Examples, *, seed: int) -> tuple[Substitution, ...]:
-    """Both directions, every target operator (paper, Figure 4).
+    """Both directions, every target operator (paper, Figure 3b).
 
     c, d   a and b stay; the second operator becomes the target
     a, b   c and d stay; the first operator becomes the target
@@ -77,6 +77,49 @@ def substitution(namer: Namer, world: World, base: Examples, *, seed: int) -> tu
             follows, keeps = (named[:, slot] == target).mean(), (named[:, 1 - slot] == kept).mean()
             found.append(Substitution(swapped, one.symbol, len(inputs), float(follows), float(keeps)))
     return tuple(found)
+
+
+@dataclass(frozen=True)
+class Surgery:
+    """What is asked before or after a swap, and the operators that are named; `target` is None before."""
+
+    swapped: Swapped | None
+    target: str | None
+    inputs: tuple[int, ...]
+    named: tuple[int, ...]
+
+
+def surgery(namer: Namer, world: World, base: Examples, *, seed: int) -> tuple[Surgery, ...]:
+    """One example before, with c and d swapped, and with a and b swapped (paper, Figure 3a).
+
+    It is the first that allows both, of those that are named rightly before, if there are any; each swap is to the
+    first other operator for which there is one. What is named after the swaps has no say in the choice.
+    """
+    if world.length != 2:
+        raise BadInput(f"the substitution test is about chains of two operators, not {world.length}")
+    right = (namer(base.inputs) == base.ops).all(axis=1)
+    candidates = base[right] if right.any() else base
+    rng = np.random.default_rng([seed, 23])
+    for i in range(len(candidates)):
+        one = candidates[i : i + 1]
+        swaps = [swap for slot in (1, 0) if (swap := _first_swap(world, one, slot, rng)) is not None]
+        if len(swaps) == 2:
+            asked: list[tuple[Swapped | None, str | None, Words]] = [
+                (None, None, one.inputs), ("c, d", *swaps[0]), ("a, b", *swaps[1])
+            ]  # fmt: skip
+            return tuple(Surgery(s, t, _row(inputs), _row(namer(inputs))) for s, t, inputs in asked)
+    return ()
+
+
+def _first_swap(world: World, one: Examples, slot: int, rng: np.random.Generator) -> tuple[str, Words] | None:
+    for target, other in enumerate(world.operators):
+        if target != one.ops[0, slot] and len(inputs := _substituted(world, one, slot, target, rng)[0]):
+            return other.symbol, inputs
+    return None
+
+
+def _row(numbers: Words) -> tuple[int, ...]:
+    return tuple(int(number) for number in numbers[0])
 
 
 def _substituted(world: World, base: Examples, slot: int, target: int, rng: np.random.Generator) -> tuple[Words, Words]:

@@ -112,7 +112,7 @@ def _of_runs(
     opened = Store(store, create=False)
     setting = study.Setting(methods=methods, size=study.SIZE if size is None else size, seed=seed)
     ids = _run_ids(opened, runs, solved, at_most)
-    with _one_thread(), show_parts() as progress:
+    with one_thread(), show_parts() as progress:
         if sizes is None:
             return study.as_report(study.measure_runs(opened, ids, setting, progress), setting)
         return study.sizes_report(study.measure_sizes(opened, ids, setting, _numbers(sizes), progress), setting)
@@ -146,12 +146,12 @@ def _temporal(gap: Gap, width: int, size: int | None, methods: tuple[Method, ...
     from hardgap.studies import temporal as study
 
     size = study.SIZE if size is None else size
-    with _one_thread(), show_parts() as progress:
+    with one_thread(), show_parts() as progress:
         return study.temporal_report(gap, width=width, size=size, methods=methods, seed=seed, on_progress=progress)
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
+def one_thread() -> Iterator[None]:
     """One thread in every library, so that no number depends on their count."""
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -44,7 +45,7 @@ def show_json(data: Any) -> None:
 
 def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], right: Sequence[str] = ()) -> None:
     """A table on stdout; columns named in `right` are aligned as numbers."""
-    table = Table(title=title, title_justify="left", title_style="bold")
+    table = Table(title=escape(title), title_justify="left", title_style="bold")
     for number, column in enumerate(columns):  # ids and numbers are never broken over lines
         kept = number == 0 or column in right
         table.add_column(column, justify="right" if column in right else "left", no_wrap=kept)

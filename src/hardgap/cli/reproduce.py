@@ -11,6 +11,7 @@ from hardgap.cli.output import STORE, Json, StoreFolder, percent, show_json, sho
 from hardgap.errors import BadInput
 
 if TYPE_CHECKING:
+    from hardgap.report.symbolic_verdict import MeasuredSeeds
     from hardgap.report.verdict import Measured
 
 
@@ -34,12 +35,14 @@ def reproduce(
         hardgap reproduce --scale desk --budget 90m
         hardgap reproduce main/rule-d-soft main/rule-d-none
         hardgap reproduce main --no-run --figure main.svg
+        hardgap reproduce symbolic/xor-or --budget 30m
     """
     import hardgap.studies  # noqa: F401  (declares them)
     from hardgap.cli.running import parse_duration
+    from hardgap.report.symbolic_verdict import measure_seeds
     from hardgap.report.verdict import measure
     from hardgap.runs.store import Store
-    from hardgap.studies.study import choose, most_informative_first
+    from hardgap.studies.study import Published, choose, most_informative_first
 
     chosen = choose(studies)
     seconds = parse_duration(budget) if budget else None
@@ -49,21 +52,28 @@ def reproduce(
         from hardgap.cli.running import run_and_report
 
         code = run_and_report(opened, most_informative_first(chosen, scale), workers=workers, seconds=seconds)
-    measured = [measure(study, scale, opened) for study in chosen]
+    counted = [measure(study, scale, opened) for study in chosen if isinstance(study.published, Published)]
+    averaged = [measure_seeds(study, scale, opened) for study in chosen if not isinstance(study.published, Published)]
     if figure is not None:
-        _draw(measured, figure)
+        _draw(counted, averaged, figure)
     if json:
-        show_json([result.as_dict() for result in measured])
-    else:
-        show_measured(measured)
+        show_json([*(result.as_dict() for result in counted), *(result.as_dict() for result in averaged)])
+        return code
+    if counted:
+        show_measured(counted)
+    if averaged:
+        show_averaged(averaged)
     return code
 
 
-def _draw(measured: list[Measured], path: Path) -> None:
+def _draw(counted: list[Measured], averaged: list[MeasuredSeeds], path: Path) -> None:
     from hardgap.report.figures import as_svg, main_table_figure
+    from hardgap.report.symbolic_coverage_figure import symbolic_table_figure
 
+    if counted and averaged:
+        raise BadInput("--figure: success rates and means are two figures; name `symbolic`, or studies other than it")
     try:
-        path.write_text(as_svg(main_table_figure(measured)))
+        path.write_text(as_svg(main_table_figure(counted) if counted else symbolic_table_figure(averaged)))
     except OSError as error:
         raise BadInput(f"--figure {path}: {error.strerror}") from error
 
@@ -88,6 +98,14 @@ def show_measured(measured: list[Measured]) -> None:
         ],
         right=["published", "mean %", f"measured at {scale}"],
     )
+
+
+def show_averaged(measured: list[MeasuredSeeds]) -> None:
+    """Means over seeds, measured beside published: the verdicts, then the layout of the paper's table."""
+    from hardgap.report.symbolic_verdict import paper_table, verdict_table
+
+    for table in (verdict_table(measured), paper_table(measured)):
+        show_table(table.title, table.columns, table.rows, table.right)
 
 
 def _range(interval: tuple[float, float] | None) -> str:

@@ -22,6 +22,8 @@ Ambiguous = Annotated[
 Operators = Annotated[
     str | None, Parameter(help="Symbols or your own package.module:name, with commas between: ^,|,&,r,d,L,R.")
 ]
+Bits = Annotated[int | None, Parameter(help="Word size.")]
+Length = Annotated[int | None, Parameter(help="Operators in a chain.")]
 
 
 @symbolic.command
@@ -44,8 +46,8 @@ def train(
     test_examples: Annotated[int | None, Parameter(help="Of each pair, to be judged on.")] = None,
     ambiguity: Ambiguous = None,
     operators: Operators = None,
-    bits: Annotated[int | None, Parameter(help="Word size.")] = None,
-    length: Annotated[int | None, Parameter(help="Operators in a chain.")] = None,
+    bits: Bits = None,
+    length: Length = None,
     seed: int = 0,
     device: Annotated[Literal["auto", "cpu", "cuda", "mps"], Parameter(help="Where to compute.")] = "cpu",
     store: StoreFolder = STORE,
@@ -71,19 +73,20 @@ def train(
         "eval_examples": eval_examples, "test_examples": test_examples,
     }  # fmt: skip
     optimiser = {"batch": batch, "learning_rate": learning_rate, "schedule": schedule, "clip": clip}
-    run = _configure(scale, holdout, changes, optimiser, {"steps": steps, "evaluate_every": evaluate_every})
+    run = configure(scale, holdout, changes, optimiser, {"steps": steps, "evaluate_every": evaluate_every})
     opened = Store(store)
     train_one(opened, run)
     _report(opened, run, json=json)
 
 
-def _configure(
+def configure(
     scale: Literal["smoke", "desk", "paper"],
     holdout: str,
     changes: dict[str, Any],
     optimiser: dict[str, Any],
     budget: dict[str, Any],
 ) -> SymbolicRun:
+    """The config of a scale with what was asked for; None leaves a value as it is."""
     from hardgap.runs.config import SymbolicRun, validated
     from hardgap.studies.symbolic_scales import symbolic_base
 
@@ -141,7 +144,7 @@ def ask(
 
     single_thread()
     opened = Store(store, create=False)
-    config = _symbolic(opened, run)
+    config = symbolic_config(opened, run)
     model, _ = load_model(opened, config.id, step)
     assert isinstance(model, Seq2Seq)
     reply = ask_network(model, Codec(config.gap.world, config.condition, config.seed), numbers)
@@ -161,7 +164,8 @@ def ask(
     ])  # fmt: skip
 
 
-def _symbolic(store: Store, run: str) -> SymbolicRun:
+def symbolic_config(store: Store, run: str) -> SymbolicRun:
+    """What a run of the store asked for; a run of the other experiment is refused."""
     from hardgap.runs.config import SymbolicRun
 
     config = store.get(run).config
@@ -170,93 +174,11 @@ def _symbolic(store: Store, run: str) -> SymbolicRun:
     return config
 
 
-@symbolic.command
-def baselines(
-    holdout: str,
-    /,
-    *,
-    scale: ScaleName = "desk",
-    ambiguity: Ambiguous = None,
-    operators: Operators = None,
-    seed: int = 0,
-    json: Json = False,
-) -> None:
-    """What similarity can do with the held-out pair: KNN, MLP and KRR on the numbers, and two upper bounds.
-
-    Try: `hardgap symbolic baselines "^|" --json`
-    """
-    from hardgap.baselines.symbolic import SYMBOLIC_METHODS, accuracy
-
-    changes = {"ambiguity": ambiguity, "operators": operators.split(",") if operators else None, "seed": seed}
-    run = _configure(scale, holdout, changes, {}, {})
-    sizes = {"train": run.train_examples, "evaluate": run.eval_examples, "test": run.test_examples}
-    sets = run.gap.sets(**sizes, seed=run.seed)
-    results: list[dict[str, Any]] = []
-    for method in SYMBOLIC_METHODS:
-        namer = method.fit(run.gap.world, sets.train, run.seed)
-        results.append({
-            "method": method.name, "seen": round(accuracy(namer, sets.test_seen), 6),
-            "holdout": round(accuracy(namer, sets.test_holdout), 6), "interpolates": method.interpolates,
-            "examples": min(method.most_examples, len(sets.train)),
-        })  # fmt: skip
-    if json:
-        show_json({"holdout": holdout, "scale": scale, "seed": seed, "methods": results})
-        return
-    rows = [[r["method"], r["examples"], percent(r["seen"]), percent(r["holdout"])] for r in results]
-    columns = ["method", "learned from", "seen %", "held out %"]
-    show_table(f"{run.gap.describe()}: operators named", columns, rows, right=columns[1:])
-
-
-@symbolic.command
-def analyse(
-    run: str,
-    /,
-    *,
-    only: Annotated[
-        str | None, Parameter(help="Analyses with commas between, e.g. lens,heads; all if not given.")
-    ] = None,
-    examples: Annotated[int, Parameter(help="Held-out test examples to look at; the paper takes 200.")] = 200,
-    step: Annotated[int | None, Parameter(help="Look at the snapshot after this many steps, not at the end.")] = None,
-    seed: Annotated[int, Parameter(help="Of the values that are put in.")] = 0,
-    store: StoreFolder = STORE,
-    json: Json = False,
-) -> None:
-    """Open a network: which inputs decide which operator, where it attends, when it knows, which heads matter.
-
-    The analyses are corruption, substitution, attention, lens, probes and heads.
-
-    Try: `hardgap symbolic analyse 9dcd --only corruption,substitution`
-    """
-    from hardgap.circuits.symbolic_opening import open_symbolic
-    from hardgap.nn.seq2seq import Seq2Seq
-    from hardgap.operators.gap import ChainGap
-    from hardgap.operators.tokens import Codec
-    from hardgap.runs.execute import load_model, single_thread
-    from hardgap.runs.store import Store
-
-    if examples < 1:
-        raise BadInput(f"--examples {examples}: at least one is needed")
-    single_thread()
-    opened = Store(store, create=False)
-    config = _symbolic(opened, run)
-    model, _ = load_model(opened, config.id, step)
-    assert isinstance(model, Seq2Seq)
-    world = config.gap.world
-    # Unambiguous ones, as in the paper, whatever the run was trained on; of the run's own evaluation and test parts.
-    gap = ChainGap(world, config.holdout)
-    sets = gap.sets(train=world.chains, evaluate=max(1, examples // 8), test=examples, seed=config.seed)
-    asked = only.split(",") if only else []
-    found = open_symbolic(model, Codec(world, config.condition, config.seed), sets, only=asked, seed=seed)
-    if json:
-        show_json({"run": config.id} | found)
-        return
-    for name, data in found.items():
-        _show_analysis(f"{config.describe()}: {name}", data)
-
-
-def _show_analysis(title: str, data: Any) -> None:
-    """A table with one row for each record, shares in percent."""
-    records = data if isinstance(data, list) else [{"": name} | row for name, row in data.items()]
-    columns = [f"{name} %" if isinstance(value, float) else name for name, value in records[0].items()]
-    rows = [[percent(v) if isinstance(v, float) else v for v in record.values()] for record in records]
-    show_table(title, columns, rows, right=columns[1:])
+# The others live in files of their own, and are loaded when they are asked for.
+for _name, _place in {
+    "baselines": "symbolic_coverage:baselines",
+    "coverage": "symbolic_coverage:coverage",
+    "analyse": "symbolic_analyse:analyse",
+    "document": "symbolic_document:document",
+}.items():
+    symbolic.command(f"hardgap.cli.{_place}", name=_name)

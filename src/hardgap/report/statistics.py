@@ -31,3 +31,12 @@ def same_rate_p(successes: int, n: int, other_successes: int, other_n: int) -> f
     """Fisher's exact test: how surprising such a difference is if both rates are the same."""
     table = np.array([[successes, n - successes], [other_successes, other_n - other_successes]])
     return float(stats.fisher_exact(table)[1])
+
+
+def same_mean_p(values: Sequence[float], others: Sequence[float]) -> float | None:
+    """Welch's t-test: how surprising such a difference is if both means are the same; None below two values each."""
+    if min(len(values), len(others)) < 2:
+        return None
+    if np.ptp(values) == np.ptp(others) == 0:  # without any spread the test is undefined, and the answer plain
+        return 1.0 if values[0] == others[0] else 0.0
+    return float(stats.ttest_ind(values, others, equal_var=False).pvalue)

@@ -9,7 +9,7 @@ from typing import Any
 from hardgap.report.statistics import mean_interval, same_rate_p, wilson
 from hardgap.runs.store import Store
 from hardgap.runs.summary import summarise
-from hardgap.studies.study import Scale, Study
+from hardgap.studies.study import Published, Scale, Study
 
 LEVEL = 0.05
 FEWEST = 5
@@ -49,6 +49,7 @@ def measure(study: Study, scale: Scale, store: Store) -> Measured:
     summaries = [summarise(store.curve(run_id)) for run_id in ids]
     successes = sum(summary.success for summary in summaries)
     paper = study.published
+    assert isinstance(paper, Published)
     p = same_rate_p(successes, len(ids), paper.successes, paper.n) if ids else None
     accuracies = [summary.final_holdout for summary in summaries]
     return Measured(
@@ -66,18 +67,17 @@ def measure(study: Study, scale: Scale, store: Store) -> Measured:
         published_mean=paper.mean / 100,
         published_interval=(paper.low / 100, paper.high / 100),
         p=p,
-        verdict="" if scale == "smoke" else _verdict(successes, len(ids), len(planned), study, p),
+        verdict="" if scale == "smoke" else _verdict(successes, len(ids), len(planned), paper, p),
         runs=ids,
     )
 
 
-def _verdict(successes: int, n: int, planned: int, study: Study, p: float | None) -> str:
+def _verdict(successes: int, n: int, planned: int, paper: Published, p: float | None) -> str:
     """`agrees` unless Fisher's exact test tells the two success rates apart at the 5 % level."""
     if p is None:
         return "not measured"
     if n < FEWEST:
         return "too few runs"
-    paper = study.published
     higher = successes * paper.n > paper.successes * n
     verdict = "agrees" if p >= LEVEL else "succeeds more often" if higher else "succeeds less often"
     return verdict if n == planned else f"{verdict} so far"

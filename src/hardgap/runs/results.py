@@ -33,7 +33,7 @@ def export_runs(store: Store, rows: list[Row], folder: Path) -> list[Path]:
         path = folder / f"{row.id}.json"
         text = as_text(row, store.curve(row.id))
         if not path.exists() or path.read_bytes() != text.encode():
-            _write(path, text)
+            write_text(path, text)
             written.append(path)
     return written
 
@@ -111,7 +111,8 @@ def _finite(text: str) -> float:
     return number
 
 
-def _write(path: Path, text: str) -> None:
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(f".{path.name}.part")

@@ -32,12 +32,20 @@ class Published:
 
 
 @dataclass(frozen=True)
+class PublishedSeeds:
+    """What the paper printed where it names no successes: where, and the holdout accuracy of each seed in percent."""
+
+    where: str
+    seeds: dict[int, float]
+
+
+@dataclass(frozen=True)
 class Study:
     """A named claim, what was published, and the runs that measure it, one seed everywhere first."""
 
     name: str
     claim: str
-    published: Published
+    published: Published | PublishedSeeds
     runs: Callable[[Scale], list[Run]]
 
 
@@ -45,7 +53,7 @@ STUDIES: dict[str, Study] = {}
 RunsAtScale = Callable[[Scale], Iterable[Run]]
 
 
-def study(name: str, published: Published) -> Callable[[RunsAtScale], Study]:
+def study(name: str, published: Published | PublishedSeeds) -> Callable[[RunsAtScale], Study]:
     """Declare a function from a scale to its runs as a study; its docstring is the claim."""
 
     def declare(function: RunsAtScale) -> Study:
@@ -73,7 +81,13 @@ def choose(names: Iterable[str]) -> list[Study]:
 def most_informative_first(studies: Iterable[Study], scale: Scale) -> list[Run]:
     """Every run of these studies once: one seed of everything before a second seed of anything.
 
-    Within a seed the short runs come first, since a longer one of the same family goes on from there.
+    Seeds count by their rank in their study. Within a rank the short runs come first, since a longer one of the same
+    family goes on from there.
     """
-    runs = {run.id: run for study in studies for run in study.runs(scale)}
-    return sorted(runs.values(), key=lambda run: (run.seed, run.budget.steps))
+    ranked: dict[str, tuple[int, Run]] = {}
+    for one in studies:
+        runs = one.runs(scale)
+        seeds = list(dict.fromkeys(run.seed for run in runs))
+        for run in runs:
+            ranked.setdefault(run.id, (seeds.index(run.seed), run))
+    return [run for _, run in sorted(ranked.values(), key=lambda item: (item[0], item[1].budget.steps))]

@@ -1,0 +1,103 @@
+"""`hardgap symbolic analyse RUN…`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from hardgap.cli.baselines import one_thread
+from hardgap.cli.output import STORE, Json, StoreFolder, err, show_json, show_table
+from hardgap.cli.symbolic import symbolic_config
+from hardgap.errors import BadInput
+
+if TYPE_CHECKING:
+    from hardgap.runs.store import Store
+
+Choice = Literal["eval-holdout", "eval-seen", "final"]
+
+
+def analyse(
+    *runs: Annotated[str, Parameter(help="Ids of `hardgap runs list` or their first digits; a column each.")],
+    only: Annotated[
+        str | None, Parameter(help="Analyses with commas between, e.g. lens,heads; all if not given.")
+    ] = None,
+    examples: Annotated[int, Parameter(help="Held-out test examples to look at; the paper takes 200.")] = 200,
+    select: Annotated[Choice, Parameter(help="Which checkpoint is opened; the paper's if not given.")] = "eval-holdout",
+    step: Annotated[int | None, Parameter(help="Instead: the snapshot after this many steps.")] = None,
+    figures: Annotated[Path | None, Parameter(help="Folder to draw each analysis of each network into.")] = None,
+    seed: Annotated[int, Parameter(help="Of the values that are put in.")] = 0,
+    store: StoreFolder = STORE,
+    json: Json = False,
+) -> None:
+    """Open networks: which inputs decide which operator, where they attend, when they know, which heads matter.
+
+    The analyses are corruption, substitution, attention, lens, probes and heads.
+
+    Try:
+
+        hardgap symbolic analyse 9dcd --only corruption,substitution
+        hardgap symbolic analyse 9dcd 41aa 77b0 c3e2 --figures figures/
+    """
+    from hardgap.runs.store import Store
+
+    if not runs:
+        raise BadInput("which networks? Give ids of `hardgap runs list`")
+    if examples < 1:
+        raise BadInput(f"--examples {examples}: at least one is needed")
+    opened = Store(store, create=False)
+    asked = [name.strip() for name in only.split(",")] if only else []
+    with one_thread():
+        found = [_open(opened, run, asked, examples, select, step, seed) for run in dict.fromkeys(runs)]
+    report = {"kind": "symbolic-analyses", "examples": examples, "seed": seed, "runs": found}
+    if figures is not None:
+        _draw(found, figures)
+    if json:
+        show_json(report)
+        return
+    from hardgap.report.symbolic_tables import analysis_tables
+
+    for table in analysis_tables(report):
+        show_table(table.title, table.columns, table.rows, table.right)
+
+
+def _open(
+    store: Store, run: str, only: list[str], examples: int, select: Choice, step: int | None, seed: int
+) -> dict[str, Any]:
+    from hardgap.circuits.symbolic_opening import open_symbolic
+    from hardgap.nn.seq2seq import Seq2Seq
+    from hardgap.operators.gap import ChainGap
+    from hardgap.operators.tokens import Codec
+    from hardgap.runs.execute import load_model
+    from hardgap.runs.selection import select_point
+
+    config = symbolic_config(store, run)
+    if step is None and select != "final":
+        step = select_point(store.curve(config.id), select)["step"]
+    model, _ = load_model(store, config.id, step)
+    assert isinstance(model, Seq2Seq)
+    world = config.gap.world
+    # Unambiguous ones, as in the paper, whatever the run was trained on; of the run's own evaluation and test parts.
+    gap = ChainGap(world, config.holdout)
+    sets = gap.sets(train=world.chains, evaluate=max(1, examples // 8), test=examples, seed=config.seed)
+    err().print(f"{config.describe()}  (run {config.id})")
+    found = open_symbolic(model, Codec(world, config.condition, config.seed), sets, only=only, seed=seed)
+    return {
+        "run": config.id, "about": config.describe(), "holdout": config.holdout, "condition": config.condition,
+        "seed": config.seed, "step": store.get(config.id).step if step is None else step, "analyses": found,
+    }  # fmt: skip
+
+
+def _draw(found: list[dict[str, Any]], folder: Path) -> None:
+    from hardgap.report.figures import save_figure
+    from hardgap.report.symbolic_figures import analysis_figures
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"--figures {folder} cannot be made: {error.strerror}") from error
+    for run in found:
+        for name, figure in analysis_figures(run).items():
+            save_figure(figure, folder / f"{run['run']}-{name}.svg")
+    err().print(f"drawn to {folder}")

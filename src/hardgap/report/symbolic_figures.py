@@ -1,0 +1,174 @@
+"""The analyses of Experiment 2 as figures, one network each, from what `hardgap symbolic analyse --json` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from hardgap.report.figures import HIDDEN, HOLDOUT, PAPER, STYLE, VISIBLE
+
+Run = dict[str, Any]
+
+
+def analysis_figures(run: Run) -> dict[str, Figure]:
+    """A figure for each analysis that was made, by its name."""
+    return {name: draw(run) for name, draw in FIGURES.items() if name in run["analyses"]}
+
+
+def substitution_figure(run: Run) -> Figure:
+    """Figure 3: (a) one example before and after surgery, (b) every target in both directions."""
+    data = run["analyses"]["substitution"]
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(9.5, 5.4), layout="constrained")
+        top, *bottom = figure.subplot_mosaic([["example", "example"], ["c, d", "a, b"]], height_ratios=[2, 3]).values()
+        _example(top, data["example"], run)
+        for axes, swapped in zip(bottom, ("c, d", "a, b"), strict=True):
+            _targets(axes, [one for one in data["targets"] if one["swapped"] == swapped], swapped)
+        bottom[0].set_ylabel("% of examples")
+        bottom[0].legend(frameon=False, ncols=2, loc="upper left", bbox_to_anchor=(0, -0.2))
+    return figure
+
+
+def _example(axes: Axes, rows: list[dict[str, Any]], run: Run) -> None:
+    axes.axis("off")
+    axes.set_title(f"{_about(run)}: what the network writes before and after surgery", loc="left", fontsize=11)
+    for line, row in enumerate(rows):
+        what = "as it is" if row["swapped"] is None else f"{row['swapped']} changed, asking for {row['target']}"
+        y = 0.78 - 0.3 * line
+        axes.text(0.0, y, what, fontsize=10, color=PAPER)
+        axes.text(0.3, y, "  ".join(map(str, row["inputs"])), fontsize=11, family="monospace")
+        axes.text(0.52, y, f"→  {row['derivation']}", fontsize=11, family="monospace", color=HOLDOUT)
+    if not rows:
+        axes.text(0.0, 0.5, "no example allows both swaps", fontsize=10, color=PAPER)
+
+
+def _targets(axes: Axes, found: list[dict[str, Any]], swapped: str) -> None:
+    slot, other = ("op2", "op1") if swapped == "c, d" else ("op1", "op2")
+    places = np.arange(len(found))
+    for shift, key, colour, label in (
+        (-0.2, "follows", HOLDOUT, "changed operator named"),
+        (0.2, "keeps", VISIBLE, "untouched operator kept"),
+    ):
+        values = [np.nan if one[key] is None else 100 * one[key] for one in found]
+        axes.bar(places + shift, values, 0.38, color=colour, label=label)
+    axes.set_xticks(places, [one["target"] for one in found])
+    axes.set_ylim(0, 105)
+    axes.set_title(f"{swapped} changed: {slot} becomes the target, {other} stays", loc="left", fontsize=10)
+
+
+def attention_figure(run: Run) -> Figure:
+    """Where the first decoder layer looks while it predicts each token, mean over heads (Table 19, whole)."""
+    data = run["analyses"]["attention"]
+    inputs = list(next(iter(data.values())))
+    return _map(
+        [[100 * shares[name] for name in inputs] for shares in data.values()],
+        [key.partition(":")[2] for key in data],
+        inputs,
+        f"{_about(run)}: attention of the first decoder layer, %",
+        "predicting",
+    )
+
+
+def probes_figure(run: Run) -> Figure:
+    """What a linear probe reads of each operator at each input position (Table 18, whole)."""
+    data = run["analyses"]["probes"]
+    ops = list(next(iter(data.values())))
+    rows = [[100 * data[place][op] for place in data] for op in ops]
+    return _map(rows, ops, list(data), f"{_about(run)}: operators read at the last encoder layer, %", "")
+
+
+def corruption_figure(run: Run) -> Figure:
+    """How often replacing an input changes an operator (Table 20)."""
+    data = run["analyses"]["corruption"]
+    with mpl.rc_context(STYLE):
+        figure, axes = _one_axes(6.5, 3.2)
+        ops = list(next(iter(data.values())))
+        for index, op in enumerate(ops):
+            shift = (index - (len(ops) - 1) / 2) * 0.8 / len(ops)
+            values = [100 * changed[op] for changed in data.values()]
+            axes.bar(np.arange(len(data)) + shift, values, 0.75 / len(ops), label=f"{op} changes", color=f"C{index}")
+        axes.set_xticks(range(len(data)), list(data))
+        axes.set_ylabel("% of examples")
+        axes.set_title(f"{_about(run)}: one input replaced", loc="left", fontsize=11)
+        axes.legend(frameon=False)
+    return figure
+
+
+def lens_figure(run: Run) -> Figure:
+    """When the operators can be read out (Table 21): solid on held-out, dashed on seen examples."""
+    with mpl.rc_context(STYLE):
+        figure, axes = _one_axes(6.5, 3.2)
+        for part, style in (("holdout", "o-"), ("seen", "o--")):
+            data = run["analyses"]["lens"][part]
+            for index, op in enumerate(next(iter(data.values()))):
+                label = f"{op}, {'held out' if part == 'holdout' else 'seen'}"
+                axes.plot(
+                    list(data), [100 * right[op] for right in data.values()], style, color=f"C{index}", label=label
+                )
+        axes.set_ylim(-3, 103)
+        axes.set_ylabel("% right")
+        axes.set_title(f"{_about(run)}: operators read out early", loc="left", fontsize=11)
+        axes.legend(frameon=False, fontsize=8)
+    return figure
+
+
+def heads_figure(run: Run) -> Figure:
+    """What each head is worth on seen pairs (across) and on the held-out one (up)."""
+    heads = run["analyses"]["heads"]
+    whole = next(head for head in heads if head["head"] is None)
+    with mpl.rc_context(STYLE):
+        figure, axes = _one_axes(6.0, 4.6)
+        for head in heads:
+            if head["head"] is None:
+                continue
+            x, y = (100 * (whole[part] - head[part]) for part in ("seen", "holdout"))
+            colour = {"enc_self": PAPER, "dec_causal": VISIBLE, "dec_cross": HOLDOUT}[head["attention"][:-2]]
+            axes.plot([x], [y], "o", color=colour)
+            axes.annotate(
+                f"{head['attention']}.{head['head']}", (x, y), fontsize=7, xytext=(3, 2), textcoords="offset points"
+            )
+        low, high = (min(axes.get_xlim()[0], axes.get_ylim()[0]), max(axes.get_xlim()[1], axes.get_ylim()[1]))
+        axes.plot([low, high], [low, high], color=HIDDEN, linewidth=0.8, linestyle=":")
+        axes.set_xlabel("points lost on seen pairs")
+        axes.set_ylabel("points lost on the held-out pair")
+        axes.set_title(f"{_about(run)}: one head silenced", loc="left", fontsize=11)
+    return figure
+
+
+FIGURES: dict[str, Callable[[Run], Figure]] = {
+    "substitution": substitution_figure,
+    "probes": probes_figure,
+    "attention": attention_figure,
+    "corruption": corruption_figure,
+    "lens": lens_figure,
+    "heads": heads_figure,
+}
+
+
+def _map(rows: list[list[float]], labels: list[str], columns: list[str], title: str, across: str) -> Figure:
+    """Numbers as shades, each written in its field."""
+    with mpl.rc_context(STYLE):
+        figure, axes = _one_axes(1.0 * len(columns) + 2.2, 0.34 * len(rows) + 1.2)
+        axes.imshow(rows, cmap="Blues", vmin=0, vmax=100, aspect="auto")
+        for y, row in enumerate(rows):
+            for x, value in enumerate(row):
+                axes.text(x, y, f"{value:.0f}", ha="center", va="center", color="white" if value > 60 else "black")
+        axes.set_xticks(range(len(columns)), columns)
+        axes.set_yticks(range(len(labels)), labels)
+        axes.set_ylabel(across)
+        axes.set_title(title, loc="left", fontsize=11)
+    return figure
+
+
+def _one_axes(width: float, height: float) -> tuple[Figure, Axes]:
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.add_subplot()
+
+
+def _about(run: Run) -> str:
+    return f"{run['holdout']} held out, {run['condition']}, seed {run['seed']}, step {run['step']}"

@@ -1,0 +1,176 @@
+"""The symbolic table, measured beside published: means over seeds, at each choice of checkpoint (paper §4.6).
+
+The paper prints three seeds a cell and no success counts, so means are compared: `agrees` unless Welch's t-test tells
+them apart at the 5 % level. Three seeds against three can tell little apart; the interval says how little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from statistics import fmean, pstdev
+from typing import Any
+
+from hardgap.report.circuits_tables import TextTable
+from hardgap.report.statistics import mean_interval, same_mean_p
+from hardgap.report.verdict import LEVEL
+from hardgap.runs.config import SymbolicRun
+from hardgap.runs.selection import SELECTIONS, Selection
+from hardgap.runs.store import Store
+from hardgap.studies.study import PublishedSeeds, Scale, Study
+from hardgap.studies.symbolic_coverage import accuracies
+
+PAPERS: Selection = "eval-holdout"
+"""The choice of checkpoint that the paper makes, and so the one that is compared with it."""
+FEWEST = 3
+CONDITIONS = {"familiar": "Full (familiar)", "opaque": "Full (opaque)", "label-only": "Label-only"}
+MEASURES = {"exact": "whole derivation", "pair": "operators", "f": "final value f", "seen": "seen pairs, whole"}
+
+
+@dataclass(frozen=True)
+class MeasuredSeeds:
+    """One cell of the table at one scale. Shares are in [0, 1]; `published` is the paper, at the paper's scale."""
+
+    study: str
+    claim: str
+    scale: Scale
+    holdout: str
+    condition: str
+    planned: int
+    runs: dict[int, str]  # seed: run
+    accuracy: dict[Selection, dict[str, list[float]]]  # exact, pair, f and seen, one value a run
+    mean: float | None
+    mean_interval: tuple[float, float] | None
+    published: dict[int, float]
+    published_mean: float
+    p: float | None
+    verdict: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def measure_seeds(study: Study, scale: Scale, store: Store) -> MeasuredSeeds:
+    """Sum up the finished runs of a study."""
+    paper = study.published
+    assert isinstance(paper, PublishedSeeds)
+    planned = [run for run in study.runs(scale) if isinstance(run, SymbolicRun)]
+    done = {row.id for row in store.rows(run.id for run in planned) if row.status == "done"}
+    finished = {run.seed: run.id for run in planned if run.id in done}
+    curves = [store.curve(run_id) for run_id in finished.values()]
+    accuracy = {by: accuracies(curves, by) for by in SELECTIONS}
+    values = accuracy[PAPERS].get("exact", [])
+    published = {seed: value / 100 for seed, value in paper.seeds.items()}
+    p = same_mean_p(values, list(published.values()))
+    return MeasuredSeeds(
+        study=study.name,
+        claim=study.claim,
+        scale=scale,
+        holdout=planned[0].holdout,
+        condition=planned[0].condition,
+        planned=len(planned),
+        runs=finished,
+        accuracy=accuracy,
+        mean=fmean(values) if values else None,
+        mean_interval=mean_interval(values),
+        published=published,
+        published_mean=fmean(published.values()),
+        p=p,
+        verdict="" if scale == "smoke" else _verdict(values, list(published.values()), p),
+    )
+
+
+def _verdict(values: Sequence[float], published: Sequence[float], p: float | None) -> str:
+    if not values:
+        return "not measured"
+    if len(values) < FEWEST or p is None:
+        return "too few runs"
+    if p >= LEVEL:
+        return "agrees"
+    return "higher" if fmean(values) > fmean(published) else "lower"
+
+
+def verdict_table(measured: Sequence[MeasuredSeeds]) -> TextTable:
+    """One row a study: published and measured mean, interval, verdict."""
+    scale = measured[0].scale
+    rows: list[list[object]] = [
+        [m.study, f"{100 * m.published_mean:.1f}", f"{len(m.runs)}/{m.planned}", _mean(m.accuracy[PAPERS].get("exact")),
+         _interval(m.mean_interval), _mean(m.accuracy["eval-seen"].get("exact")),
+         _mean(m.accuracy["final"].get("exact")), m.verdict]
+        for m in measured
+    ]  # fmt: skip
+    columns = [
+        "study",
+        "published %",
+        "seeds",
+        "measured %",
+        "95 % interval",
+        "chosen by seen %",
+        "at the end %",
+        "verdict",
+    ]
+    title = (
+        f"Held-out pairs: whole derivation right, mean over seeds; measured at {scale} scale, checkpoint chosen by "
+        "held-out evaluation examples as in the paper"
+    )
+    return TextTable(title, columns, rows, columns[1:4] + columns[5:7])
+
+
+def paper_table(measured: Sequence[MeasuredSeeds], by: Selection = PAPERS) -> TextTable:
+    """Table 3's layout: a row a pair, a column a condition, mean ± standard deviation, published in brackets."""
+    cells = {(m.holdout, m.condition): m for m in measured}
+    rows: list[list[object]] = [
+        [holdout, *(_cell(cells.get((holdout, condition)), by) for condition in CONDITIONS)]
+        for holdout in dict.fromkeys(m.holdout for m in measured)
+    ]
+    title = f"Held-out accuracy, %, mean ± standard deviation over seeds [published]; checkpoint by {by}"
+    return TextTable(title, ["holdout", *CONDITIONS.values()], rows, list(CONDITIONS.values()))
+
+
+def seeds_table(measured: Sequence[MeasuredSeeds], by: Selection = PAPERS) -> TextTable:
+    """Table 16's layout: every seed apart."""
+    cells = {(m.holdout, m.condition): m for m in measured}
+    rows: list[list[object]] = []
+    for holdout in dict.fromkeys(m.holdout for m in measured):
+        seeds = sorted({seed for m in measured if m.holdout == holdout for seed in (*m.runs, *m.published)})
+        rows += [
+            [holdout, seed, *(_seed_cell(cells.get((holdout, c)), seed, by) for c in CONDITIONS)] for seed in seeds
+        ]
+    title = f"Held-out accuracy of each seed, % [published]; checkpoint by {by}"
+    return TextTable(title, ["holdout", "seed", *CONDITIONS.values()], rows, ["seed", *CONDITIONS.values()])
+
+
+def measures_table(measured: Sequence[MeasuredSeeds]) -> TextTable:
+    """Every measure at every choice of checkpoint, means over seeds."""
+    columns = [f"{words}: {by}" for words in MEASURES.values() for by in SELECTIONS]
+    rows: list[list[object]] = [
+        [m.holdout, m.condition, *(_mean(m.accuracy[by].get(name)) for name in MEASURES for by in SELECTIONS)]
+        for m in measured
+    ]
+    return TextTable("What is right, %, by choice of checkpoint", ["holdout", "condition", *columns], rows, columns)
+
+
+def _cell(measured: MeasuredSeeds | None, by: Selection) -> str:
+    if measured is None:
+        return ""
+    values = measured.accuracy[by].get("exact")
+    ours = f"{100 * fmean(values):.1f} ± {100 * pstdev(values):.1f}" if values else "–"
+    few = f" ({len(values)} of {measured.planned} seeds)" if values and len(values) < measured.planned else ""
+    theirs = list(measured.published.values())
+    return f"{ours}{few} [{100 * fmean(theirs):.1f} ± {100 * pstdev(theirs):.1f}]"
+
+
+def _seed_cell(measured: MeasuredSeeds | None, seed: int, by: Selection) -> str:
+    if measured is None:
+        return ""
+    found = dict(zip(measured.runs, measured.accuracy[by].get("exact", ()), strict=True))
+    published = f" [{100 * measured.published[seed]:.1f}]" if seed in measured.published else ""
+    return (f"{100 * found[seed]:.1f}" if seed in found else "–") + published
+
+
+def _mean(values: Sequence[float] | None) -> str:
+    return f"{100 * fmean(values):.1f}" if values else "–"
+
+
+def _interval(interval: tuple[float, float] | None) -> str:
+    return "" if interval is None else f"{100 * interval[0]:.1f} to {100 * interval[1]:.1f}"
