@@ -18,11 +18,22 @@ class Scripted:
 
     def __init__(self, holdout: list[float], loss: Callable[[int], float] = lambda step: 1.0) -> None:
         self.holdout, self.loss, self.asked = holdout, loss, 0
+        self.stands_contradicted = False
+        self.restarted: list[int] = []
+        self.steps: list[int] = []
 
     def model(self) -> nn.Module:
         return nn.Linear(1, 1, bias=False)
 
+    def restart(self, attempt: int) -> nn.Module:
+        self.restarted.append(attempt)
+        return self.model()
+
+    def contradicted(self, model: nn.Module) -> bool:
+        return self.stands_contradicted
+
     def losses(self, model: nn.Module, step: int) -> Iterator[Tensor]:
+        self.steps.append(step)
         for parameter in model.parameters():
             yield parameter.square().sum() * 0 + self.loss(step)
 
@@ -98,3 +109,18 @@ def test_clipping_bounds_the_gradient_that_adam_sees() -> None:
     moments = {name: tensor for name, tensor in run.state()[0].items() if name.endswith("exp_avg")}
     assert [float(m.norm()) for m in moments.values()] == pytest.approx([0.1 * 0.5], rel=1e-4)
     assert torch.isfinite(run.weights()["weight"]).all()
+
+
+@pytest.mark.parametrize("contradicted", [True, False])
+def test_only_a_contradicted_network_starts_again_and_only_once(contradicted: bool) -> None:
+    task = Scripted([0.0])
+    task.stands_contradicted = contradicted
+    trained = trainer(task, steps=9, evaluate_every=2, restart_at=4)
+    assert trained.run() == "budget"
+    assert trained.step == 9
+    if contradicted:
+        assert task.restarted == [1]
+        assert task.steps == [0, 1, 2, 3, 0, 1, 2, 3, 4]  # schedules and batches begin again, the step does not
+    else:
+        assert task.restarted == []
+        assert task.steps == list(range(9))

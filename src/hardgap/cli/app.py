@@ -27,6 +27,7 @@ COMMANDS = {
     "identify": "Does what is visible determine what is hidden?",
     "baselines": "Every interpolation method on the same gap, at five levels of representation.",
     "circuits": "Open a trained network: what it computes, and where.",
+    "tempered": "Ours: make recovery reliable by tempering the feedback, and see why it fails without.",
     "symbolic": "Experiment 2: chains of operators with one pair never shown.",
     "prove": "Check every theorem of the paper exactly.",
     "construct": "Encoder weights that compute a rule exactly, verified and saved.",

@@ -71,7 +71,8 @@ def baselines(
     else:
         report = _truth_table(_gap(rule, hide, hide_random, hide_seed), chosen, seed)
     if figure is not None:
-        from hardgap.report.interpolation_figure import draw, save_figure
+        from hardgap.report.figures import save_figure
+        from hardgap.report.interpolation_figure import draw
 
         save_figure(draw(report), figure)
     show_json(report) if json else SHOW[report["kind"]](report)

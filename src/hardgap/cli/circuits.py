@@ -55,7 +55,7 @@ def circuits(
     if over_time and (only is not None or step is not None):
         raise BadInput("--over-time follows fixed signals over all snapshots; it goes without --only and --step")
     if figure is not None:
-        from hardgap.report.circuits_figure import check_format
+        from hardgap.report.figures import check_format
 
         check_format(figure)
     from hardgap.runs.execute import single_thread
@@ -158,7 +158,8 @@ def _draw(
 ) -> None:
     if figure is None:
         return
-    from hardgap.report.circuits_figure import circuits_figure, save_figure, timeline_figure
+    from hardgap.report.circuits_figure import circuits_figure, timeline_figure
+    from hardgap.report.figures import save_figure
 
     at = "" if data.get("step") is None else f", after {data['step']} steps"
     heading = f"{data['about']}{at}   (run {data['run']})"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 def demo(
     *,
+    recipe: Annotated[
+        Literal["paper", "tempered"], Parameter(help="`tempered` recovers an entry that the paper's regime does not.")
+    ] = "paper",
     page: Annotated[Path, Parameter(help="Where to write the page.")] = Path("hardgap-demo.html"),
     store: StoreFolder = STORE,
     json: Json = False,
@@ -29,14 +32,17 @@ def demo(
     without unrolling, and shows the truth table that it computes. The second time, the runs are already
     in the store and only the story is told.
 
-    Example: `hardgap demo --page story.html`
+    Try:
+
+        hardgap demo --page story.html
+        hardgap demo --recipe tempered
     """
     say = _Narrator(silent=json)
     say("Setting the scene …")
     from hardgap.report.demo import make_demo, recovered_table, similarity_says, train_both, write_page
     from hardgap.runs.store import Store
 
-    told, opened = make_demo(), Store(store)
+    told, opened = make_demo(recipe), Store(store)
     gap = told.gap
     answers = similarity_says(gap)
     _tell_gap(say, told, answers)
@@ -89,7 +95,7 @@ def _tell_gap(say: _Narrator, told: Demo, answers: list[tuple[str, int, bool]]) 
     opposite = ", ".join(f"{text} → {output}" for text, output in neighbours(gap))
     say(f"\n   They must be wrong: every pattern one bit away has the opposite output ({opposite}).\n")
     say("3. A two-layer transformer trains on the visible entries, feeding its own predictions back for 4 steps;")
-    say("   beside it, the same network as a control, predicting one step only. Accuracy on test rows, %:\n")
+    say(f"   {told.beside}. Accuracy on test rows, %:\n")
 
 
 def _tell_outcome(
@@ -98,8 +104,8 @@ def _tell_outcome(
     gap = told.gap
     hidden, truth, answer, right = table[gap.hidden[0]]
     stays = percent(control[-1]["holdout"])
-    say(f"\n4. The control stays at {stays} % on the hidden entry: nothing tells it about {hidden}.")
-    say("   The truth table that the unrolled network computes:\n")
+    say(f"\n4. The control stays at {stays} % on the hidden entry {hidden}: {told.why}.")
+    say("   The truth table that the first network computes:\n")
     say("   pattern  " + "  ".join(text for text, *_ in table))
     say("   network   " + "    ".join(str(answer) for _, _, answer, _ in table))
     if right >= 0.99:

@@ -22,12 +22,18 @@ def train(
     hide: Annotated[str | None, Parameter(help="Patterns to hide, e.g. 3 or 1,4,12.")] = None,
     hide_random: Annotated[int | None, Parameter(help="Hide this many patterns, drawn at random.")] = None,
     hide_seed: Annotated[int, Parameter(help="Seed of that draw.")] = 0,
-    unroll: Annotated[Literal["soft", "hard", "none"], Parameter(help="What is fed back.")] = "soft",
+    recipe: Annotated[
+        Literal["paper", "tempered"], Parameter(help="`tempered` recovers reliably (docs/tempered.md); options win.")
+    ] = "paper",
+    unroll: Annotated[
+        Literal["soft", "hard", "none"] | None, Parameter(help="What is fed back; soft if not given.")
+    ] = None,
     unroll_steps: Annotated[int | None, Parameter(help="Unrolled timesteps; 4 if not given.")] = None,
     step_weights: Annotated[str | None, Parameter(help="Loss weight of each step, e.g. 1,1,2,2.")] = None,
     temperature: Annotated[
-        str, Parameter(help="T in sigmoid(logit/T): a number, or FROM:TO:STEPS such as 4:1:2000.")
-    ] = "1",
+        str | None,
+        Parameter(help="T in sigmoid(logit/T): a number, or FROM:TO:STEPS such as 4:1:2000; 1 if not given."),
+    ] = None,
     masking: Annotated[Literal["every", "first"], Parameter(help="`first` is the leaky control.")] = "every",
     scale: Annotated[Literal["smoke", "desk", "paper"], Parameter(help="Where defaults come from.")] = "desk",
     width: Annotated[int | None, Parameter(help="Cells in a row.")] = None,
@@ -43,6 +49,9 @@ def train(
     init: Annotated[
         Path | None, Parameter(help="Start from these weights (.safetensors), e.g. a construction.")
     ] = None,
+    log_saturation: Annotated[
+        bool, Parameter(negative="", help="Also keep how certain cells are and what gradient reaches them.")
+    ] = False,
     seed: Annotated[int, Parameter(help="Of data, initial weights and batch order.")] = 0,
     device: Annotated[Literal["auto", "cpu", "cuda", "mps"], Parameter(help="Where to compute.")] = "cpu",
     store: StoreFolder = STORE,
@@ -57,15 +66,17 @@ def train(
 
         hardgap train 150 --hide 2
         hardgap train D --hide-random 8 --unroll hard --seed 3
+        hardgap train 150 --hide 3 --recipe tempered
         hardgap train "L1 ^ (C & R1)" --hide 5 --temperature 4:1:400
         hardgap train 30 --hide 3 --model mypackage.nets:make
     """
     from hardgap.runs.store import Store
+    from hardgap.studies.recipes import RECIPES
 
     hidden = _hidden(rule, hide, hide_random, hide_seed)
     changes = {
         "masking": masking, "seed": seed, "device": device, "width": width, "model": _model(model, rule),
-        "unrolling": _unrolling(unroll, unroll_steps, temperature, step_weights),
+        "log_saturation": log_saturation,
     }  # fmt: skip
     if init is not None:
         if width is not None or model != "encoder":
@@ -73,7 +84,8 @@ def train(
         changes |= _initial(store, init)
     optimiser = {"batch": batch, "learning_rate": learning_rate, "schedule": schedule, "clip": clip}
     budget = {"steps": steps, "stop_after_solved": until_solved}
-    run = _configure(scale, rule, hidden, changes, optimiser, budget)
+    regime = _unrolling(unroll, unroll_steps, temperature, step_weights)
+    run = _configure(RECIPES[recipe](scale, rule, hidden), changes, regime, optimiser, budget)
     return _train(Store(store), run, json=json)
 
 
@@ -94,17 +106,23 @@ def _hidden(rule: str, hide: str | None, count: int | None, seed: int) -> tuple[
     return check_hidden(parsed, patterns)
 
 
-def _unrolling(feedback: str, steps: int | None, temperature: str, weights: str | None) -> dict[str, Any]:
-    chosen: dict[str, Any] = {
-        "feedback": feedback,
-        "steps": (1 if feedback == "none" else 4) if steps is None else steps,
-    }
+def _unrolling(feedback: str | None, steps: int | None, temperature: str | None, weights: str | None) -> dict[str, Any]:
+    """What was said about the regime; the rest stays as the recipe has it."""
+    chosen: dict[str, Any] = {}
+    if feedback is not None:
+        chosen["feedback"] = feedback
+        if feedback != "soft":  # Only soft feedback has a temperature.
+            chosen["temperature"] = {}
+    if steps is not None or feedback == "none":
+        chosen["steps"] = 1 if steps is None else steps
     try:
-        parts = [float(part) for part in temperature.split(":")]
+        parts = [] if temperature is None else [float(part) for part in temperature.split(":")]
         if weights:
             chosen["weights"] = [float(part) for part in weights.split(",")]
     except ValueError:
         raise BadInput(f"--temperature {temperature} or --step-weights {weights}: numbers were expected") from None
+    if not parts:
+        return chosen
     if len(parts) == 1:
         chosen["temperature"] = {"start": parts[0], "end": parts[0]}
     elif len(parts) == 3 and parts[2].is_integer():
@@ -140,17 +158,14 @@ def _initial(store_folder: Path, path: Path) -> dict[str, Any]:
 
 
 def _configure(
-    scale: Literal["smoke", "desk", "paper"],
-    rule: str,
-    hidden: tuple[int, ...],
+    start: AutomatonRun,
     changes: dict[str, Any],
+    regime: dict[str, Any],
     optimiser: dict[str, Any],
     budget: dict[str, Any],
 ) -> AutomatonRun:
-    from hardgap.studies.scales import base
-
-    start = base(scale, rule, hidden)
     given = {name: value for name, value in changes.items() if value is not None}
+    given["unrolling"] = start.unrolling.model_dump() | regime
     given["optimiser"] = start.optimiser.model_dump() | {k: v for k, v in optimiser.items() if v is not None}
     given["budget"] = start.budget.model_dump() | {k: v for k, v in budget.items() if v is not None}
     for part, name in (("optimiser", "clip"), ("budget", "stop_after_solved")):

@@ -6,7 +6,6 @@ Drawn from the plain data that `hardgap circuits --json` prints, so a page can b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -25,7 +24,6 @@ FULL_PAGE = [
     ["lens", "probes", "patching"],
     ["attention", "neurons", "patching"],
 ]
-FORMATS = (".png", ".svg", ".pdf")
 
 
 def circuits_figure(data: dict[str, Any], heading: str) -> Figure:
@@ -76,22 +74,6 @@ GROUP_TITLES = {
     "lens and polynomial": "How far the readout is right early, and how much of the logit is the rule",
     "attention": "How much of its most local head's attention stays in the neighbourhood",
 }
-
-
-def save_figure(figure: Figure, path: Path) -> None:
-    """Write a figure; the suffix chooses the format."""
-    check_format(path)
-    try:
-        with mpl.rc_context(STYLE):
-            figure.savefig(path, dpi=130)
-    except OSError as error:
-        raise BadInput(f"--figure {path} cannot be written: {error.strerror}") from error
-
-
-def check_format(path: Path) -> None:
-    """Refuse a file name whose format is not offered, before any work is done."""
-    if path.suffix.lower() not in FORMATS:
-        raise BadInput(f"--figure {path}: the name must end in {', '.join(FORMATS)}")
 
 
 def _grid(names: list[str]) -> list[list[str]]:

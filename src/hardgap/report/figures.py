@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -13,8 +14,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from hardgap.automata.gap import Trajectory
+from hardgap.errors import BadInput
 from hardgap.report.verdict import Measured
 
+FORMATS = (".png", ".svg", ".pdf")
 VISIBLE, HOLDOUT, HIDDEN, PAPER = "#e08214", "#2166ac", "#d73027", "#777777"
 STYLE: Any = {"font.family": "sans-serif", "font.size": 10, "axes.spines.top": False, "axes.spines.right": False,
          "svg.fonttype": "none", "svg.hashsalt": "hardgap"}  # fmt: skip
@@ -26,6 +29,23 @@ def as_svg(figure: Figure) -> str:
     with mpl.rc_context(STYLE):
         figure.savefig(buffer, format="svg", metadata={"Date": None}, bbox_inches="tight")
     return buffer.getvalue()
+
+
+def check_format(path: Path) -> None:
+    """Refuse a file name whose format is not offered, before any work is done."""
+    if path.suffix.lower() not in FORMATS:
+        raise BadInput(f"--figure {path}: the name must end in {', '.join(FORMATS)}")
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Write a figure in the format that the file's ending names; the same figure always gives the same SVG."""
+    check_format(path)
+    metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
+    try:
+        with mpl.rc_context(STYLE):
+            figure.savefig(path, dpi=160, metadata=metadata, bbox_inches="tight")
+    except OSError as error:
+        raise BadInput(f"--figure {path}: {error.strerror}") from error
 
 
 def setup_figure(trajectory: Trajectory, row: int = 0) -> Figure:

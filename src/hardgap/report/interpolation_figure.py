@@ -6,7 +6,6 @@ Drawn from the plain data that `hardgap baselines … --json` prints.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -26,18 +25,6 @@ NETWORK, PAPER, BEFORE, AFTER = "#111111", "#d9d9d9", "#fff7ec", "#eaf3fb"
 RIGHT, WRONG = "#a6cee3", "#fdc086"
 STEP = 0.13
 """Distance between two methods of a level, in units of the distance between levels."""
-
-
-def save_figure(figure: Figure, path: Path) -> None:
-    """Write a figure in the format that the file's ending names."""
-    if path.suffix.lower() not in (".svg", ".png", ".pdf"):
-        raise BadInput(f"--figure {path}: give a name that ends in .svg, .png or .pdf")
-    metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
-    try:
-        with mpl.rc_context(STYLE):
-            figure.savefig(path, dpi=160, metadata=metadata, bbox_inches="tight")
-    except OSError as error:
-        raise BadInput(f"--figure {path}: {error.strerror}") from error
 
 
 def draw(report: dict[str, Any]) -> Figure:

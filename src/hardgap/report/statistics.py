@@ -40,3 +40,20 @@ def same_mean_p(values: Sequence[float], others: Sequence[float]) -> float | Non
     if np.ptp(values) == np.ptp(others) == 0:  # without any spread the test is undefined, and the answer plain
         return 1.0 if values[0] == others[0] else 0.0
     return float(stats.ttest_ind(values, others, equal_var=False).pvalue)
+
+
+def rank_correlation(values: Sequence[float], others: Sequence[float]) -> dict[str, float | None]:
+    """Spearman's rho with its p-value and 95 % interval (Bonett and Wright's); None where ranks say nothing."""
+    n = len(values)
+    if n < 5 or np.ptp(values) == 0 or np.ptp(others) == 0:
+        return {"rho": None, "p": None, "low": None, "high": None}
+    found = stats.spearmanr(values, others)
+    rho = float(found.statistic)
+    half = float(stats.norm.ppf(0.975)) * np.sqrt((1 + rho**2 / 2) / (n - 3))
+    centre = np.arctanh(np.clip(rho, -1 + 1e-12, 1 - 1e-12))
+    return {
+        "rho": rho,
+        "p": float(found.pvalue),
+        "low": float(np.tanh(centre - half)),
+        "high": float(np.tanh(centre + half)),
+    }

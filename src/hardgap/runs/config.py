@@ -165,6 +165,8 @@ class SymbolicRun(Run):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         assert self.gap  # making it checks it
+        if self.budget.restart_at is not None:
+            raise ValueError("budget.restart_at: a derivation is not run freely, so nothing visible contradicts it")
         return self
 
     @property

@@ -1,5 +1,5 @@
 """Every claim that is measured by training runs; importing this package declares them all."""
 
-from hardgap.studies import ceiling, main_table, symbolic_table
+from hardgap.studies import ceiling, cliff, dial, explain, forecast, main_table, symbolic_table, target, wide
 
-__all__ = ["ceiling", "main_table", "symbolic_table"]
+__all__ = ["ceiling", "cliff", "dial", "explain", "forecast", "main_table", "symbolic_table", "target", "wide"]

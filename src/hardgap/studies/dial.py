@@ -13,7 +13,7 @@ from typing import Any
 
 from hardgap.nn.spec import EncoderSpec
 from hardgap.runs.config import AutomatonRun
-from hardgap.studies.recipes import TEMPERATURE, soft, tempered, until_first_solved
+from hardgap.studies.recipes import HOT, TEN_EPOCHS, single_attempt, soft, tempered, until_first_solved
 from hardgap.studies.study import Scale
 from hardgap.studies.trial import Arm, trial
 from hardgap.training.spec import Temperature, Unrolling
@@ -24,7 +24,7 @@ SEEDS = range(3)
 RULE = "150"
 FOUR = (0, 3, 5, 7)
 TEMPERATURES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
-LENGTHS = (2, 3, 4, 5, 6, 8)
+LENGTHS = (2, 3, 4, 6, 8)
 
 Change = Callable[[AutomatonRun], AutomatonRun]
 
@@ -46,18 +46,24 @@ def layers(number: int) -> Change:
     return lambda run: run.but(model=EncoderSpec(layers=number))
 
 
-def falling(start: float, shape: str) -> dict[str, Any]:
-    return {"start": start, "end": 1.0, "over": STEPS, "shape": shape}
+def falling(start: float, shape: str = "linear") -> dict[str, Any]:
+    """From `start` to the paper's 1 over two thirds of the target's steps."""
+    return {"start": start, "end": 1.0, "over": 2 * TEN_EPOCHS // 3, "shape": shape}
+
+
+def as_it_is(run: AutomatonRun) -> AutomatonRun:
+    return run
 
 
 PAPER_T = Temperature().model_dump()
 FACTORS: dict[str, dict[str, Change]] = {
-    "temperature": {f"{t:g}": regime(temperature={"start": t, "end": t}) for t in TEMPERATURES},
-    "schedule": {
-        "constant 8": lambda run: run,
-        "linear, 8 to 1": regime(temperature=falling(8, "linear")),
-        "cosine, 8 to 1": regime(temperature=falling(8, "cosine")),
-        "learned, from 8": regime(temperature={"start": 8.0, "shape": "learned"}),
+    "constant temperature": {f"{t:g}": regime(temperature={"start": t, "end": t}) for t in TEMPERATURES},
+    "schedule, from 8": {
+        "constant": as_it_is,
+        "linear, to 1": regime(temperature=falling(HOT)),
+        "cosine, to 1": regime(temperature=falling(HOT, "cosine")),
+        "random, down to 0.5": regime(temperature={"start": HOT, "end": 0.5, "shape": "random"}),
+        "learned": regime(temperature={"start": HOT, "shape": "learned"}),
         "learned, from 1": regime(temperature={"start": 1.0, "shape": "learned"}),
     },
     "unrolled steps": {
@@ -65,54 +71,55 @@ FACTORS: dict[str, dict[str, Change]] = {
         **{str(s): regime(steps=s) for s in LENGTHS},
     },
     "step weights": {
-        "equal": lambda run: run,
+        "equal": as_it_is,
         "4, 2, 1, 0.5": regime(weights=(4, 2, 1, 0.5)),
         "0.5, 1, 2, 4": regime(weights=(0.5, 1, 2, 4)),
-        "1, 0, 0, 1": regime(weights=(1, 0, 0, 1)),
     },
     "clipping": {
         "none": optimiser(clip=None),
         "0.1": optimiser(clip=0.1),
-        "1": lambda run: run,
+        "1": as_it_is,
         "10": optimiser(clip=10.0),
     },
-    "noise on the fed-back logit": {
-        "0": lambda run: run,
-        "1": regime(noise=1.0),
-        "4": regime(noise=4.0),
-        "4, at T = 1": regime(noise=4.0, temperature=PAPER_T),
+    "noise on what is fed back": {
+        "none": as_it_is,
+        "logits, deviation 1": regime(noise=1.0),
+        "logits, deviation 4": regime(noise=4.0),
+        "logits, deviation 4, at T = 1": regime(noise=4.0, temperature=PAPER_T),
+        "half of the cells rounded": regime(rounded=0.5),
     },
-    "straight-through": {
-        "soft, gradient its own": lambda run: run,
-        "T = 1 fed, gradient of T = 8": regime(temperature=PAPER_T, backward=TEMPERATURE),
-        "T = 1 fed, gradient of identity": regime(temperature=PAPER_T, backward="identity"),
-        "T = 8 fed, gradient of T = 1": regime(backward=1.0),
-        "rounded, gradient of T = 1": regime(feedback="hard", temperature=PAPER_T),
-        "rounded, gradient of T = 8": regime(feedback="hard", temperature=PAPER_T, backward=TEMPERATURE),
-        "rounded, gradient of identity": regime(feedback="hard", temperature=PAPER_T, backward="identity"),
+    "fed forward, and the gradient's": {
+        "T = 8, of T = 8": as_it_is,
+        "T = 1, of T = 8": regime(temperature=PAPER_T, backward=HOT),
+        "T = 1, of identity": regime(temperature=PAPER_T, backward="identity"),
+        "T = 8, of T = 1": regime(backward=1.0),
+        "rounded, of T = 1": regime(feedback="hard", temperature=PAPER_T),
+        "rounded, of T = 8": regime(feedback="hard", temperature=PAPER_T, backward=HOT),
+        "rounded, of identity": regime(feedback="hard", temperature=PAPER_T, backward="identity"),
     },
     "cells tempered": {
-        "all": lambda run: run,
+        "all": as_it_is,
         "hidden only": regime(cells="hidden"),
         "visible only": regime(cells="visible"),
     },
-    "width": {str(cells): width(cells) for cells in (7, 11, 17, 23)},
+    "width": {str(cells): width(cells) for cells in (7, 11, 17)},
     "layers": {str(number): layers(number) for number in (1, 2, 3)},
     "learning rate": {
         "0.0003": optimiser(learning_rate=3e-4),
-        "0.001": lambda run: run,
+        "0.001": as_it_is,
         "0.003": optimiser(learning_rate=3e-3),
     },
 }
 
 
 def start(scale: Scale, pattern: int) -> AutomatonRun:
-    """What every arm departs from: the recipe on one gap, stopped as soon as it is solved."""
-    return until_first_solved(tempered(scale, RULE, (pattern,), steps=STEPS))
+    """What every arm departs from: the recipe on one gap, half its steps, no restart, stopped once solved."""
+    run = single_attempt(until_first_solved(tempered(scale, RULE, (pattern,))))
+    return run if scale == "smoke" else run.but(budget=run.budget.model_copy(update={"steps": STEPS}))
 
 
 def arm(scale: Scale, factor: str, value: str, change: Change) -> Arm:
-    patterns = range(8) if factor == "temperature" else FOUR
+    patterns = range(8) if factor == "constant temperature" else FOUR
     runs = (change(start(scale, pattern)) for pattern in patterns)
     return Arm(factor, value, tuple(run.but(seed=seed) for run in runs for seed in SEEDS))
 
@@ -126,8 +133,12 @@ def dial(scale: Scale) -> Iterator[Arm]:
 
 @trial("phases")
 def phases(scale: Scale) -> Iterable[Arm]:
-    """Temperature against the number of unrolled steps, on the three patterns that the paper's regime never solves."""
+    """Temperature against the number of unrolled steps (patterns 0, 3 and 7 of Rule 150), and against the pattern."""
     for t in TEMPERATURES[2:]:
         for s in LENGTHS:
             runs = (start(scale, pattern).but(unrolling=soft(t, steps=s)) for pattern in (0, 3, 7))
             yield Arm(f"T = {t:g}", f"{s} steps", tuple(runs))
+    for t in TEMPERATURES:
+        for pattern in range(8):
+            run = start(scale, pattern).but(unrolling=soft(t))  # shared with the dial
+            yield Arm(f"T = {t:g}", f"pattern {pattern}", tuple(run.but(seed=seed) for seed in SEEDS))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from hardgap.studies.recipes import TEMPERATURE, tempered
+from hardgap.studies.recipes import HOT, single_attempt, tempered
 from hardgap.studies.study import Scale
 from hardgap.studies.trial import Arm, trial
 from hardgap.training.spec import Unrolling
@@ -27,16 +27,16 @@ def switched(before: float, after: float, at: int) -> dict[str, Any]:
 ARMS: dict[str, dict[str, dict[str, Any]]] = {
     "left alone": {
         "T = 1": {"temperature": {}},
-        "T = 8": {"temperature": {"start": TEMPERATURE, "end": TEMPERATURE}},
+        "T = 8": {"temperature": {"start": HOT, "end": HOT}},
     },
     f"a failing run (T = 1), from step {STUCK} on": {
-        "T = 8": {"temperature": switched(1, TEMPERATURE, STUCK)},
-        "T = 8 at hidden cells": {"temperature": switched(1, TEMPERATURE, STUCK), "cells": "hidden"},
-        "T = 8 at visible cells": {"temperature": switched(1, TEMPERATURE, STUCK), "cells": "visible"},
+        "T = 8": {"temperature": switched(1, HOT, STUCK)},
+        "T = 8 at hidden cells": {"temperature": switched(1, HOT, STUCK), "cells": "hidden"},
+        "T = 8 at visible cells": {"temperature": switched(1, HOT, STUCK), "cells": "visible"},
     },
     f"a healthy run (T = 8), from step {HEALTHY} on": {
-        "T = 1": {"temperature": switched(TEMPERATURE, 1, HEALTHY)},
-        "T = 0.25": {"temperature": switched(TEMPERATURE, 0.25, HEALTHY)},
+        "T = 1": {"temperature": switched(HOT, 1, HEALTHY)},
+        "T = 0.25": {"temperature": switched(HOT, 0.25, HEALTHY)},
     },
 }
 
@@ -47,5 +47,6 @@ def explain(scale: Scale) -> Iterator[Arm]:
     for factor, values in ARMS.items():
         for value, change in values.items():
             regime = Unrolling.model_validate(change)
-            runs = (tempered(scale, rule, (p,)).but(unrolling=regime, log_saturation=True) for rule, p in GAPS)
+            starts = (single_attempt(tempered(scale, rule, (pattern,))) for rule, pattern in GAPS)
+            runs = [run.but(unrolling=regime, log_saturation=True) for run in starts]
             yield Arm(factor, value, tuple(run.but(seed=seed) for run in runs for seed in SEEDS))

@@ -18,5 +18,5 @@ def wide(scale: Scale) -> Iterator[Arm]:
     size: Scale = "smoke" if scale == "smoke" else "paper"
     for pattern, successes in enumerate(PUBLISHED):
         run = tempered(size, "150", (pattern,), steps=STEPS)
-        budget = run.budget.model_copy(update={"stop_after_solved": 2})
+        budget = run.budget.model_copy(update={"stop_after_solved": 2, "restart_at": None})
         yield Arm("Rule 150, width 101", f"pattern {pattern}", (run.but(budget=budget),), (successes, 10))

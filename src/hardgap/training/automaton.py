@@ -22,6 +22,8 @@ from hardgap.training.unrolling import give_temperature, unrolled_loss
 
 CELLS_PER_PIECE = 1664
 """A batch is trained in pieces of about this many cells, so that activations stay in cache."""
+ROWS_TO_CONTRADICT, CONTRADICTED_BELOW = 500, 0.99
+"""A network stands contradicted if it gets fewer of the visible cells of this many training rows right."""
 ROLLOUT_STEPS = 4
 """Scores look at least this many free-running steps ahead (the paper unrolls 4)."""
 
@@ -49,6 +51,7 @@ class AutomatonTask:
         log_saturation: bool = False,
     ) -> None:
         self.gap, self.width, self.unrolling, self.seed, self.device = gap, width, unrolling, seed, device
+        self._asked = unrolling
         self._model_spec, self._batch, self._log_saturation = model, optimiser.batch, log_saturation
         train, test = split_rows(width, train_rows, test_rows, seed)
         trajectory = gap.trajectory(train, unrolling.steps)
@@ -66,6 +69,21 @@ class AutomatonTask:
     def model(self) -> nn.Module:
         model = build_model(self._model_spec, width=self.width, seed=self.seed)
         return give_temperature(model, self.unrolling).to(self.device)
+
+    def restart(self, attempt: int) -> nn.Module:
+        """Other weights, half the temperature."""
+        cooler = self._asked.temperature.halved(attempt)
+        self.unrolling = self._asked.model_copy(update={"temperature": cooler})
+        seed = int(np.random.SeedSequence([self.seed, 3, attempt]).generate_state(1)[0])
+        model = build_model(self._model_spec, width=self.width, seed=seed)
+        return give_temperature(model, self.unrolling).to(self.device)
+
+    def contradicted(self, model: nn.Module) -> bool:
+        """Whether a free run of the network gets visible cells of the training rows wrong, at any timestep."""
+        rows = min(ROWS_TO_CONTRADICT, self._states.shape[1])
+        predicted = predict_rollout(model, self._states[0, :rows].to(torch.float32), len(self._supervised))
+        right = torch.from_numpy(predicted).to(self.device) == self._states[1:, :rows]
+        return bool(right[self._supervised[:, :rows]].float().mean() < CONTRADICTED_BELOW)
 
     def losses(self, model: nn.Module, step: int) -> Iterator[Tensor]:
         chosen = self._batch_rows(step)

@@ -48,6 +48,7 @@ class Trainer:
         self._adam = torch.optim.Adam(self.model.parameters(), lr=self.optimiser.learning_rate)
         self._loss_sum, self._loss_count = 0.0, 0
         self._before: dict[str, Tensor] = {}
+        self.attempt, self.began = 0, 0
 
     def run(self, observer: Observer | None = None) -> Stopped:
         """Train until the budget is spent, the rule is solved (if asked to stop then), or told to stop."""
@@ -60,6 +61,8 @@ class Trainer:
                     self._evaluate(observer)
                 if (ended := self._ended()) is not None:
                     return ended
+                if self.step == self.budget.restart_at and not self.attempt and self.task.contradicted(self.model):
+                    self._start_again()
                 if observer.should_stop():
                     return "interrupted"
                 self._update()
@@ -71,13 +74,19 @@ class Trainer:
             return False
         return self.step % self.budget.evaluate_every == 0 or self.step == self.budget.steps
 
+    def _start_again(self) -> None:
+        """Fresh weights and a fresh optimiser; the step goes on counting."""
+        self.attempt, self.began = self.attempt + 1, self.step
+        self.model = self.task.restart(self.attempt)
+        self._adam = torch.optim.Adam(self.model.parameters(), lr=self.optimiser.learning_rate)
+
     def _update(self) -> None:
         torch.manual_seed((self.seed << 32) ^ self.step)
         for group in self._adam.param_groups:
             group["lr"] = learning_rate_at(self.optimiser, self.step, self.budget.steps)
         self._adam.zero_grad(set_to_none=True)
         total = 0.0
-        for loss in self.task.losses(self.model, self.step):
+        for loss in self.task.losses(self.model, self.step - self.began):
             loss.backward()  # type: ignore[no-untyped-call]
             total += float(loss.detach())
         if self.optimiser.clip is not None:
@@ -92,7 +101,7 @@ class Trainer:
         self._loss_sum, self._loss_count = 0.0, 0
         if loss is not None and not math.isfinite(loss):
             loss = None
-        point = Point(self.step, loss, self.task.score(self.model, self.step))
+        point = Point(self.step, loss, self.task.score(self.model, self.step - self.began))
         crossed = bool(self.curve) and self.curve[-1].score.holdout < 0.5 <= point.score.holdout
         if crossed:
             observer.on_transition(self._before, self.curve[-1].step)
@@ -125,11 +134,16 @@ class Trainer:
             "step": self.step,
             "curve": [point.as_dict() for point in self.curve],
             "loss": [self._loss_sum, self._loss_count],
+            "attempt": [self.attempt, self.began],
         }
         return tensors, meta
 
     def restore(self, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
         """Take up the state that `state()` gave."""
+        self.attempt, self.began = meta.get("attempt", (0, 0))
+        if self.attempt:
+            self.model = self.task.restart(self.attempt)
+            self._adam = torch.optim.Adam(self.model.parameters(), lr=self.optimiser.learning_rate)
         self.model.load_state_dict(under("model.", tensors))
         self._before = under("before.", tensors)
         self.step = meta["step"]

@@ -24,6 +24,11 @@ class Temperature(Spec):
     over: int = Field(0, ge=0)
     shape: Literal["linear", "cosine", "step", "random", "learned"] = "linear"
 
+    def halved(self, times: int) -> Temperature:
+        """The same course, cooler."""
+        factor = 0.5**times
+        return self.model_copy(update={"start": self.start * factor, "end": self.end * factor}) if times else self
+
     @model_validator(mode="after")
     def _needs_time_to_change(self) -> Temperature:
         if self.shape == "learned":
@@ -58,6 +63,9 @@ class Unrolling(Spec):
     backward: Rate | Literal["identity"] | None = Field(
         None, description="straight-through: gradients as if T were this, or as if nothing bent the logit"
     )
+    rounded: float = Field(
+        0.0, ge=0, le=1, description="chance of a cell to be fed back rounded, its gradient as if it were not"
+    )
     noise: float = Field(0.0, ge=0, le=100, description="standard deviation of what is added to a logit fed back")
 
     @model_validator(mode="before")
@@ -73,8 +81,8 @@ class Unrolling(Spec):
             raise ValueError(f"without unrolling there is one step, not {self.steps}")
         if self.feedback != "soft" and self.temperature != Temperature():
             raise ValueError(f"a temperature belongs to soft feedback, not to {self.feedback}")
-        if self.feedback == "none" and (self.backward is not None or self.noise or self.cells != "all"):
-            raise ValueError("without unrolling nothing is fed back, so `backward`, `noise` and `cells` mean nothing")
+        if self.feedback == "none" and (self.backward is not None or self.noise or self.rounded or self.cells != "all"):
+            raise ValueError("without unrolling nothing is fed back: leave out backward, noise, rounded and cells")
         if self.weights is not None and (len(self.weights) != self.steps or not any(self.weights)):
             raise ValueError(f"weights must be {self.steps} numbers, one a step, not all 0")
         return self
@@ -100,3 +108,6 @@ class Budget(Spec):
     evaluate_every: Positive = 50
     stop_after_solved: int | None = Field(None, gt=0, description="evaluations in a row; never stops if None")
     solved_at: float = Field(0.99, gt=0, le=1)
+    restart_at: int | None = Field(
+        None, gt=0, description="the step at which a network that contradicts what is visible starts again, cooler"
+    )

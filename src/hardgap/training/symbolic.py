@@ -87,6 +87,12 @@ class SymbolicTask:
         shape = {"vocabulary": self.codec.vocabulary, "inputs": len(world.input_names), "outputs": outputs}
         return build_seq2seq(self._model_spec, **shape, seed=self.seed).to(self.device)
 
+    def restart(self, attempt: int) -> nn.Module:
+        return self.model()  # never asked for: a SymbolicRun with `restart_at` is refused
+
+    def contradicted(self, model: nn.Module) -> bool:
+        return False
+
     def losses(self, model: nn.Module, step: int) -> Iterator[Tensor]:
         """Mean cross-entropy over all tokens of the batch, each predicted from the true ones before it."""
         chosen = self._batch_examples(step)

@@ -40,8 +40,14 @@ class Task(Protocol):
     def model(self) -> nn.Module:
         """A fresh network with its initial weights."""
 
+    def restart(self, attempt: int) -> nn.Module:
+        """Begin again: other initial weights, and whatever else is to be different the next time."""
+
+    def contradicted(self, model: nn.Module) -> bool:
+        """Whether what is visible of the training examples contradicts the network. Hidden targets have no say."""
+
     def losses(self, model: nn.Module, step: int) -> Iterator[Tensor]:
-        """The loss of this step's batch, in pieces that add up to it.
+        """The loss of this step's batch (steps count from the last start), in pieces that add up to it.
 
         The loop calls `backward` on each piece before it asks for the next, so a wide batch needs the
         memory (and the cache) of one piece only.

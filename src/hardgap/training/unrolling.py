@@ -73,6 +73,14 @@ def unroll(
                 temperature = _drawn(regime.temperature, rows)
             mine = temperature if regime.cells == "all" else _only(regime.cells, temperature, supervised, t)
             cells = feed_back(logits, regime.feedback, mine, regime.backward)
+            if regime.rounded:
+                cells = _round_some(cells, regime.rounded)
+
+
+def _round_some(cells: Tensor, chance: float) -> Tensor:
+    """Each cell rounded with this chance; gradients pass as if none were."""
+    chosen = torch.rand_like(cells) < chance
+    return cells + (torch.where(chosen, (cells > 0.5).to(cells.dtype), cells) - cells).detach()
 
 
 def _drawn(spec: Temperature, rows: Tensor) -> Tensor:

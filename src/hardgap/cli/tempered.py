@@ -1,0 +1,105 @@
+"""`hardgap tempered [TRIAL]`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from hardgap.cli.output import STORE, Json, StoreFolder, show_json, show_table
+from hardgap.errors import BadInput
+
+if TYPE_CHECKING:
+    from hardgap.runs.store import Store
+    from hardgap.studies.study import Scale
+
+
+def tempered(
+    trial: Annotated[str | None, Parameter(help="Which trial; without one, a list of them.")] = None,
+    /,
+    *,
+    scale: Annotated[Literal["smoke", "desk", "paper"], Parameter(help="How large; see `docs/fidelity.md`.")] = "desk",
+    seeds: Annotated[int | None, Parameter(help="Only the first so many seeds of every arm.")] = None,
+    budget: Annotated[str | None, Parameter(help="Stop after this long, e.g. 90m; the next call goes on.")] = None,
+    run: Annotated[bool, Parameter(help="Train what is missing; `--no-run` only prints what is there.")] = True,
+    figure: Annotated[Path | None, Parameter(help="Also draw it: a .svg, .png or .pdf file.")] = None,
+    markdown: Annotated[bool, Parameter(negative="", help="Print the table as Markdown.")] = False,
+    workers: Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")] = None,
+    store: StoreFolder = STORE,
+    json: Json = False,
+) -> int:
+    """Ours: make recovery reliable by tempering the feedback, and see why it fails without.
+
+    One trial each for the claim (target, control, unharmed), for what else could be turned (dial, phases), for
+    how much can be hidden (cliff), for the reason (explain), for what can be foretold (forecast), and for the
+    paper's own width (wide). The committed measurements can be taken in first: `hardgap runs import results/`.
+
+    Try:
+
+        hardgap tempered
+        hardgap tempered target --budget 90m
+        hardgap tempered target --no-run --figure target.svg
+        hardgap tempered dial --seeds 1 --json
+    """
+    import hardgap.studies  # noqa: F401  (declares them)
+    from hardgap.runs.store import Store
+
+    opened = Store(store, create=run and trial is not None)
+    if trial is None:
+        return _list(opened, scale, json=json)
+    return _one(opened, trial, scale, seeds, budget, run, figure, markdown, workers, json=json)
+
+
+def _list(store: Store, scale: Scale, *, json: bool) -> int:
+    from hardgap.report.tempered import progress
+    from hardgap.studies.trial import TRIALS
+
+    found = [(trial, *progress(trial, scale, store)) for trial in TRIALS.values()]
+    if json:
+        show_json([{"trial": t.name, "claim": t.claim, "done": done, "planned": all_} for t, done, all_ in found])
+        return 0
+    rows = [[trial.name, trial.claim, f"{done}/{planned}"] for trial, done, planned in found]
+    show_table(f"Trials of the tempered recipe, {scale} scale", ["trial", "claim", "runs"], rows, right=["runs"])
+    return 0
+
+
+def _one(
+    store: Store,
+    name: str,
+    scale: Scale,
+    seeds: int | None,
+    budget: str | None,
+    run: bool,
+    figure: Path | None,
+    markdown: bool,
+    workers: int | None,
+    *,
+    json: bool,
+) -> int:
+    from hardgap.report.tempered import measure_trial
+    from hardgap.report.tempered_tables import tempered_table
+    from hardgap.studies.trial import choose_trial, in_order
+
+    trial, code = choose_trial(name), 0
+    if seeds is not None and seeds < 1:
+        raise BadInput(f"--seeds {seeds}: at least one seed is needed")
+    if run:
+        from hardgap.cli.running import parse_duration, run_and_report
+
+        wanted = [r for r in in_order(trial.arms(scale)) if seeds is None or r.seed < seeds]
+        code = run_and_report(store, wanted, workers=workers, seconds=parse_duration(budget) if budget else None)
+    data = measure_trial(trial, scale, store)
+    if figure is not None:
+        from hardgap.report.figures import save_figure
+        from hardgap.report.tempered_figures import tempered_figure
+
+        save_figure(tempered_figure(data), figure)
+    table = tempered_table(data)
+    if json:
+        show_json(data)
+    elif markdown:
+        print(table.markdown(), end="")
+    else:
+        show_table(table.title, table.columns, table.rows, right=table.right)
+    return code

@@ -1,0 +1,123 @@
+"""What each trial of the tempered recipe measured, as plain data; tables and figures are made from that alone."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from statistics import fmean
+from typing import Any
+
+from hardgap.automata.completions import completions
+from hardgap.automata.evidence import every_row
+from hardgap.automata.gap import Gap
+from hardgap.report.rates import Rate, finished, pooled, rates
+from hardgap.report.statistics import rank_correlation, same_rate_p
+from hardgap.runs.store import Store
+from hardgap.studies.forecast import PREDICTORS
+from hardgap.studies.study import Scale
+from hardgap.studies.target import control, target
+from hardgap.studies.trial import Arm, Trial
+
+Data = dict[str, Any]
+
+
+def measure_trial(trial: Trial, scale: Scale, store: Store) -> Data:
+    """The rates of every arm, and what belongs to this trial alone."""
+    arms = trial.arms(scale)
+    measured = rates(arms, store)
+    data: Data = {
+        "trial": trial.name,
+        "claim": trial.claim,
+        "scale": scale,
+        "arms": [part.as_dict() for part in measured],
+    }
+    if trial.name in MORE:
+        data |= MORE[trial.name](arms, measured, scale, store)
+    return data
+
+
+def _target(arms: list[Arm], measured: list[Rate], scale: Scale, store: Store) -> Data:
+    """Beside it the control on the same seeds, and each rule as a whole."""
+    beside = rates(control.arms(scale), store)
+    by_rule = _by_factor(measured)
+    whole = [pooled(parts, rule) for rule, parts in by_rule.items()] + [pooled(measured, "all three rules")]
+    beside_by_rule = _by_factor(beside)
+    both = [(pooled(parts, rule), beside_by_rule[rule]) for rule, parts in by_rule.items()]
+    return {
+        "control": [part.as_dict() for part in beside],
+        "whole": [part.as_dict() for part in whole],
+        "control_whole": [pooled(parts, rule.factor).as_dict() for rule, parts in both]
+        + [pooled(beside, "all three rules").as_dict()],
+        "p_against_paper": [same_rate_p(p.recovered, p.n, *p.paper) if p.n and p.paper else None for p in whole],
+    }
+
+
+def _by_factor(measured: list[Rate]) -> dict[str, list[Rate]]:
+    found: dict[str, list[Rate]] = defaultdict(list)
+    for part in measured:
+        found[part.factor].append(part)
+    return found
+
+
+def _cliff(arms: list[Arm], measured: list[Rate], scale: Scale, store: Store) -> Data:
+    """Beside each arm, the share of its sets' hidden entries that what is visible determines."""
+    return {"determined": [_determined_share(arm) for arm in arms]}
+
+
+def _determined_share(arm: Arm) -> float:
+    """Of the hidden entries of an arm's sets, from every row there could be, three steps on."""
+    gaps = {run.hide: run.gap for run in arm.runs}
+    return fmean(len(completions(every_row(gap, 3), limit=2).determined) / len(gap.hidden) for gap in gaps.values())
+
+
+def _explain(arms: list[Arm], measured: list[Rate], scale: Scale, store: Store) -> Data:
+    """The mean course of certainty, gradient and accuracy over the runs of each arm."""
+    return {"courses": [_course(arm, store) for arm in arms]}
+
+
+def _course(arm: Arm, store: Store) -> list[Data]:
+    """Means over the arm's runs at each step; a run that stopped because it was solved keeps its last values."""
+    curves = [store.curve(run.id) for run in finished(arm, store)]
+    if not curves:
+        return []
+    steps = sorted({point["step"] for curve in curves for point in curve})
+    course = []
+    for step in steps:
+        points = [max((p for p in curve if p["step"] <= step), key=lambda p: p["step"]) for curve in curves]
+        means = {key: fmean(point[key] for point in points) for key in ("holdout", "visible")}
+        logged = {k: fmean(p["detail"]["saturation"][k] for p in points) for k in points[0]["detail"]["saturation"]}
+        course.append({"step": step} | means | logged)
+    return course
+
+
+def _forecast(arms: list[Arm], measured: list[Rate], scale: Scale, store: Store) -> Data:
+    """Each predictor's rank correlation with steps to recovery, where it was chosen and where it is judged."""
+    chosen_on, judged_on = _slowness(target.arms(scale), store), _slowness(arms, store)
+    table = []
+    for name, predictor in PREDICTORS.items():
+        row: Data = {"predictor": name}
+        for where, gaps in (("chosen on", chosen_on), ("judged on", judged_on)):
+            values, steps = [predictor(gap) for gap, _ in gaps], [slowness for _, slowness in gaps]
+            row[where] = {"n": len(gaps), "values": values, "steps": steps, **rank_correlation(values, steps)}
+        table.append(row)
+    return {"predictors": table}
+
+
+def _slowness(arms: list[Arm], store: Store) -> list[tuple[Gap, float]]:
+    """Each gap with its mean steps to recovery, the budget standing in where a run has not recovered."""
+    found = ((arm.runs[0].gap, finished(arm, store)) for arm in arms)
+    return [(gap, fmean(s.solved_step or r.budget.steps for r, s in runs.items())) for gap, runs in found if runs]
+
+
+MORE: dict[str, Callable[[list[Arm], list[Rate], Scale, Store], Data]] = {
+    "target": _target,
+    "cliff": _cliff,
+    "explain": _explain,
+    "forecast": _forecast,
+}
+
+
+def progress(trial: Trial, scale: Scale, store: Store) -> tuple[int, int]:
+    """Runs done and planned."""
+    planned = {run.id for arm in trial.arms(scale) for run in arm.runs}
+    return sum(row.status == "done" for row in store.rows(planned)), len(planned)

@@ -1,0 +1,115 @@
+"""The trials of the tempered recipe as tables: title, columns, rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+Data = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class TableView:
+    """A table as text; columns in `right` hold numbers."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[str]]
+    right: list[str] = field(default_factory=list)
+
+    def markdown(self) -> str:
+        rule = ["---:" if column in self.right else "---" for column in self.columns]
+        lines = [self.columns, rule, *self.rows]
+        return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
+def tempered_table(data: Data) -> TableView:
+    """The table of whichever trial the data is of."""
+    return TABLES.get(data["trial"], _arms)(data)
+
+
+def _arms(data: Data) -> TableView:
+    right = ["paper", "recovered", "Wilson, %", "solved", "median steps"]
+    rows = [
+        [arm["factor"], arm["value"], _paper(arm), _share(arm), _wilson(arm), _solved(arm), _median(arm)]
+        for arm in data["arms"]
+    ]
+    return TableView(_title(data), ["factor", "value", *right], rows, right)
+
+
+def _target(data: Data) -> TableView:
+    right = ["paper, 50 epochs", "T = 1", "tempered", "Wilson, %", "median steps", "slowest"]
+    rows = []
+    for arm, beside in zip(data["arms"] + data["whole"], data["control"] + data["control_whole"], strict=True):
+        slowest = str(max(arm["steps"])) if arm["steps"] else ""
+        rows.append(
+            [arm["factor"], arm["value"], _paper(arm), _share(beside), _share(arm), _wilson(arm), _median(arm), slowest]
+        )
+    return TableView(_title(data), ["rule", "hidden", *right], rows, right)
+
+
+def _cliff(data: Data) -> TableView:
+    right = ["hidden of 32", "paper", "T = 1", "tempered", "mean holdout, %", "determined, %"]
+    untempered = {(arm["factor"].split(",")[0], arm["value"]): arm for arm in data["arms"] if "T = 1" in arm["factor"]}
+    rows = []
+    for arm, share in zip(data["arms"], data["determined"], strict=True):
+        rule = arm["factor"].split(",")[0]
+        if "T = 1" not in arm["factor"]:
+            beside = untempered.get((rule, arm["value"]))
+            mean = f"{100 * sum(arm['holdout']) / arm['n']:.1f}" if arm["n"] else ""
+            rows.append(
+                [
+                    rule,
+                    arm["value"],
+                    _paper(arm),
+                    _share(beside) if beside else "",
+                    _share(arm),
+                    mean,
+                    f"{100 * share:.0f}",
+                ]
+            )
+    return TableView(_title(data), ["rule", *right], rows, right)
+
+
+def _forecast(data: Data) -> TableView:
+    columns = ["predictor, from the gap alone", "rho where chosen (150, 30, 106)", "rho where judged (new rules)", "p"]
+    rows = []
+    for row in data["predictors"]:
+        chosen, judged = row["chosen on"], row["judged on"]
+        p = "" if judged["p"] is None else f"{judged['p']:.2g}"
+        rows.append([row["predictor"], _rho(chosen), _rho(judged), p])
+    return TableView(_title(data), columns, rows, columns[1:])
+
+
+def _rho(found: Data) -> str:
+    if found["rho"] is None:
+        return ""
+    return f"{found['rho']:+.2f} [{found['low']:+.2f} to {found['high']:+.2f}], n = {found['n']}"
+
+
+def _title(data: Data) -> str:
+    return f"{data['trial']}, {data['scale']} scale: {data['claim']}"
+
+
+def _paper(arm: Data) -> str:
+    return "" if arm["paper"] is None else "{}/{}".format(*arm["paper"])
+
+
+def _share(arm: Data) -> str:
+    return f"{arm['recovered']}/{arm['n']}" + (f" of {arm['planned']}" if arm["n"] < arm["planned"] else "")
+
+
+def _solved(arm: Data) -> str:
+    return f"{arm['solved']}/{arm['n']}"
+
+
+def _wilson(arm: Data) -> str:
+    return "" if arm["wilson"] is None else "{:.0f} to {:.0f}".format(*(100 * end for end in arm["wilson"]))
+
+
+def _median(arm: Data) -> str:
+    return "" if arm["median_steps"] is None else f"{arm['median_steps']:.0f}"
+
+
+TABLES: dict[str, Callable[[Data], TableView]] = {"target": _target, "cliff": _cliff, "forecast": _forecast}
