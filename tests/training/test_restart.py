@@ -47,7 +47,9 @@ def test_every_wrong_entry_is_contradicted_and_the_truth_is_not(tiny: Tiny, rule
 def test_a_single_step_cannot_contradict_the_hidden_entry(tiny: Tiny) -> None:
     table = parse_rule("150").table.copy()
     table[2] ^= 1
-    assert not build_task(tiny(rule="150", hide=[2], unrolling={"feedback": "none", "steps": 1})).contradicted(Table(table))
+    assert not build_task(tiny(rule="150", hide=[2], unrolling={"feedback": "none", "steps": 1})).contradicted(
+        Table(table)
+    )
 
 
 def test_other_weights_and_half_the_temperature(tiny: Tiny) -> None:
