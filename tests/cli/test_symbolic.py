@@ -148,7 +148,7 @@ def test_coverage_prints_every_pair_before_anything_is_trained(
 
 def test_a_document_is_filled_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "page.md"
-    page.write_text("<!-- symbolic: coverage -->\n<!-- end -->\n")
+    page.write_text("<!-- measured: coverage -->\n<!-- end -->\n")
     call("document", str(page), "--results", str(tmp_path))
     assert "| mean over pairs | 41.8 | – | – | – |" in page.read_text()
     call("document", str(page), "--results", str(tmp_path))

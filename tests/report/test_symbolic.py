@@ -11,10 +11,11 @@ import pytest
 import hardgap.studies  # noqa: F401  (declares them)
 from hardgap.baselines.symbolic import SYMBOLIC_METHODS
 from hardgap.errors import BadInput
+from hardgap.report.document import fill, markdown
 from hardgap.report.figures import as_svg
 from hardgap.report.symbolic_coverage_figure import coverage_figure, symbolic_table_figure
 from hardgap.report.symbolic_coverage_tables import baselines_table, coverage_table, summary_table
-from hardgap.report.symbolic_document import fill, markdown, sections
+from hardgap.report.symbolic_document import sections
 from hardgap.report.symbolic_figures import analysis_figures
 from hardgap.report.symbolic_tables import analysis_tables
 from hardgap.report.symbolic_verdict import MeasuredSeeds, measure_seeds, measures_table, paper_table, seeds_table
@@ -181,7 +182,7 @@ def test_every_analysis_is_drawn() -> None:
 
 def test_blocks_are_filled_and_the_rest_is_left_alone(covered: Path) -> None:
     found = sections(covered / "results", "desk")
-    text = "# Title\n<!-- symbolic: table -->\nold\n<!-- end -->\nbetween\n<!-- symbolic: analyses --><!-- end -->\n"
+    text = "# Title\n<!-- measured: table -->\nold\n<!-- end -->\nbetween\n<!-- measured: analyses --><!-- end -->\n"
     text = text.replace("analyses --><!--", "analyses -->\n<!--")
     filled = fill(text, found)
     assert "| ^\\| | 70.0 ± 10.0 (2 of 3 seeds) [73.2 ± 2.0] | – [73.0 ± 5.1] | – [29.1 ± 0.8] |" in filled
@@ -194,7 +195,7 @@ def test_blocks_are_filled_and_the_rest_is_left_alone(covered: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
-    [("nothing to fill", "there is no mark"), ("<!-- symbolic: nonsense -->\n<!-- end -->", "no block 'nonsense'")],
+    [("nothing to fill", "there is no mark"), ("<!-- measured: nonsense -->\n<!-- end -->", "no block 'nonsense'")],
 )
 def test_a_document_without_known_marks_is_refused(text: str, complaint: str) -> None:
     with pytest.raises(BadInput, match=complaint):

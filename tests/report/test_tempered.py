@@ -8,6 +8,7 @@ import pytest
 
 import hardgap.studies  # noqa: F401  (declares the trials)
 from hardgap.errors import BadInput
+from hardgap.report.document import markdown
 from hardgap.report.rates import pooled, rates
 from hardgap.report.statistics import rank_correlation
 from hardgap.report.tempered import measure_trial, progress
@@ -61,7 +62,7 @@ def test_every_trial_has_a_table_and_most_a_figure(name: str, store: Store) -> N
     table = tempered_table(data)
     assert table.rows
     assert all(len(row) == len(table.columns) for row in table.rows)
-    assert table.markdown().count("\n") == len(table.rows) + 2
+    assert markdown([table]).count("\n|") == len(table.rows) + 2
     if name in FIGURES:
         assert tempered_figure(data).axes
     else:

@@ -21,14 +21,15 @@ def document(
     ),
     scale: ScaleName = "desk",
 ) -> None:
-    """Write the measured tables into a Markdown FILE, between its marks `<!-- symbolic: … -->` and `<!-- end -->`.
+    """Write the measured tables into a Markdown FILE, between its marks `<!-- measured: … -->` and `<!-- end -->`.
 
     Everything comes from RESULTS: runs as `hardgap runs export` writes them, baselines as `hardgap symbolic baselines
     --keep` does, and `analyses-SCALE.json`, what `hardgap symbolic analyse --json` prints.
 
     Try: `hardgap symbolic document docs/symbolic.md`
     """
-    from hardgap.report.symbolic_document import fill, sections
+    from hardgap.report.document import fill
+    from hardgap.report.symbolic_document import sections
 
     try:
         before = file.read_text(encoding="utf-8")

@@ -77,6 +77,7 @@ def _one(
     *,
     json: bool,
 ) -> int:
+    from hardgap.report.document import markdown as as_markdown
     from hardgap.report.tempered import measure_trial
     from hardgap.report.tempered_tables import tempered_table
     from hardgap.studies.trial import choose_trial, in_order
@@ -99,7 +100,7 @@ def _one(
     if json:
         show_json(data)
     elif markdown:
-        print(table.markdown(), end="")
+        print(as_markdown([table]), end="")
     else:
         show_table(table.title, table.columns, table.rows, right=table.right)
     return code

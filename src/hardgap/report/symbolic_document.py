@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import hardgap.studies  # noqa: F401  (declares them)
 from hardgap.errors import BadInput
 from hardgap.report.circuits_tables import TextTable
+from hardgap.report.document import markdown
 from hardgap.report.symbolic_coverage_tables import baselines_table, coverage_table, summary_table
 from hardgap.report.symbolic_tables import analysis_tables
 from hardgap.report.symbolic_verdict import measure_seeds, measures_table, paper_table, seeds_table, verdict_table
@@ -19,7 +18,6 @@ from hardgap.runs.store import Store
 from hardgap.studies.study import Scale, choose
 from hardgap.studies.symbolic_coverage import coverage_report, coverage_seeds, pair_results
 
-BLOCK = re.compile(r"(<!-- symbolic: (?P<name>[a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 SEEDS = 3
 
 
@@ -52,36 +50,3 @@ def _analyses(path: Path) -> list[TextTable]:
         return analysis_tables(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadInput(f"{path} is not what `hardgap symbolic analyse --json` prints: {error}") from error
-
-
-def fill(text: str, found: dict[str, str]) -> str:
-    """The text with each block between its marks replaced; a mark of an unknown block is refused."""
-
-    def block(match: re.Match[str]) -> str:
-        name = match["name"]
-        if name not in found:
-            raise BadInput(f"there is no block {name!r}; there is {', '.join(found)}")
-        return f"{match[1]}{found[name]}{match[3]}"
-
-    filled, count = BLOCK.subn(block, text)
-    if not count:
-        raise BadInput("there is no mark `<!-- symbolic: … -->` with an `<!-- end -->` after it")
-    return filled
-
-
-def markdown(tables: Sequence[TextTable]) -> str:
-    """Tables with their titles above them; nothing measured is said in words."""
-    if not tables:
-        return "\nNot measured yet.\n\n"
-    return "\n" + "\n".join(_markdown(table) for table in tables) + "\n"
-
-
-def _markdown(table: TextTable) -> str:
-    rule = ["---:" if column in table.right else "---" for column in table.columns]
-    lines: list[Sequence[object]] = [table.columns, rule, *table.rows]
-    body = "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines)
-    return f"{_cell(table.title)}:\n\n{body}\n"
-
-
-def _cell(value: object) -> str:
-    return "" if value is None else str(value).replace("|", "\\|")

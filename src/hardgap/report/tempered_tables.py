@@ -3,56 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
+
+from hardgap.report.circuits_tables import TextTable
 
 Data = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class TableView:
-    """A table as text; columns in `right` hold numbers."""
-
-    title: str
-    columns: list[str]
-    rows: list[list[str]]
-    right: list[str] = field(default_factory=list)
-
-    def markdown(self) -> str:
-        rule = ["---:" if column in self.right else "---" for column in self.columns]
-        lines = [self.columns, rule, *self.rows]
-        return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
-
-
-def tempered_table(data: Data) -> TableView:
+def tempered_table(data: Data) -> TextTable:
     """The table of whichever trial the data is of."""
     return TABLES.get(data["trial"], _arms)(data)
 
 
-def _arms(data: Data) -> TableView:
+def _arms(data: Data) -> TextTable:
     right = ["paper", "recovered", "Wilson, %", "solved", "median steps"]
-    rows = [
+    rows: list[list[object]] = [
         [arm["factor"], arm["value"], _paper(arm), _share(arm), _wilson(arm), _solved(arm), _median(arm)]
-        for arm in data["arms"]
+        for arm in _measured(data["arms"])
     ]
-    return TableView(_title(data), ["factor", "value", *right], rows, right)
+    return TextTable(_title(data), ["factor", "value", *right], rows, right)
 
 
-def _target(data: Data) -> TableView:
+def _target(data: Data) -> TextTable:
     right = ["paper, 50 epochs", "T = 1", "tempered", "Wilson, %", "median steps", "slowest"]
-    rows = []
+    rows: list[list[object]] = []
     for arm, beside in zip(data["arms"] + data["whole"], data["control"] + data["control_whole"], strict=True):
         slowest = str(max(arm["steps"])) if arm["steps"] else ""
         rows.append(
             [arm["factor"], arm["value"], _paper(arm), _share(beside), _share(arm), _wilson(arm), _median(arm), slowest]
         )
-    return TableView(_title(data), ["rule", "hidden", *right], rows, right)
+    return TextTable(_title(data), ["rule", "hidden", *right], rows, right)
 
 
-def _cliff(data: Data) -> TableView:
+def _cliff(data: Data) -> TextTable:
     right = ["hidden of 32", "paper", "T = 1", "tempered", "mean holdout, %", "determined, %"]
     untempered = {(arm["factor"].split(",")[0], arm["value"]): arm for arm in data["arms"] if "T = 1" in arm["factor"]}
-    rows = []
+    rows: list[list[object]] = []
     for arm, share in zip(data["arms"], data["determined"], strict=True):
         rule = arm["factor"].split(",")[0]
         if "T = 1" not in arm["factor"]:
@@ -69,17 +55,17 @@ def _cliff(data: Data) -> TableView:
                     f"{100 * share:.0f}",
                 ]
             )
-    return TableView(_title(data), ["rule", *right], rows, right)
+    return TextTable(_title(data), ["rule", *right], rows, right)
 
 
-def _forecast(data: Data) -> TableView:
+def _forecast(data: Data) -> TextTable:
     columns = ["predictor, from the gap alone", "rho where chosen (150, 30, 106)", "rho where judged (new rules)", "p"]
-    rows = []
+    rows: list[list[object]] = []
     for row in data["predictors"]:
         chosen, judged = row["chosen on"], row["judged on"]
         p = "" if judged["p"] is None else f"{judged['p']:.2g}"
         rows.append([row["predictor"], _rho(chosen), _rho(judged), p])
-    return TableView(_title(data), columns, rows, columns[1:])
+    return TextTable(_title(data), columns, rows, columns[1:])
 
 
 def _rho(found: Data) -> str:
@@ -88,8 +74,13 @@ def _rho(found: Data) -> str:
     return f"{found['rho']:+.2f} [{found['low']:+.2f} to {found['high']:+.2f}], n = {found['n']}"
 
 
+def _measured(arms: list[Data]) -> list[Data]:
+    """The arms of which something was run; all, if nothing was."""
+    return [arm for arm in arms if arm["n"]] or arms
+
+
 def _title(data: Data) -> str:
-    return f"{data['trial']}, {data['scale']} scale: {data['claim']}"
+    return f"{data['trial']}, {data['scale']} scale: {data['claim'].rstrip('.')}"
 
 
 def _paper(arm: Data) -> str:
@@ -112,4 +103,4 @@ def _median(arm: Data) -> str:
     return "" if arm["median_steps"] is None else f"{arm['median_steps']:.0f}"
 
 
-TABLES: dict[str, Callable[[Data], TableView]] = {"target": _target, "cliff": _cliff, "forecast": _forecast}
+TABLES: dict[str, Callable[[Data], TextTable]] = {"target": _target, "cliff": _cliff, "forecast": _forecast}
