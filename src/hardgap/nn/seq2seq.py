@@ -173,7 +173,7 @@ class Seq2Seq(nn.Module):
 
     `outputs` counts every token of an output sequence, begin and end included. Paper is silent: positions, dropout
     (none here) and initial weights. The matrices of the layers start as in `torch.nn.Transformer` (Xavier, attention
-    biases 0), embeddings and positions as N(0, 1) and N(0, position_std²).
+    biases 0), embeddings and positions as N(0, embedding_std²) and N(0, position_std²).
     """
 
     def __init__(
@@ -186,10 +186,12 @@ class Seq2Seq(nn.Module):
         heads: int = 4,
         layers: int = 2,
         ffn: int = 128,
+        embedding_std: float = 1.0,
         position_std: float = 1.0,
     ) -> None:
         super().__init__()
         self.embed = nn.Embedding(vocabulary, dim)
+        self.embed.weight.data.mul_(embedding_std)
         self.input_positions = nn.Parameter(torch.randn(inputs, dim) * position_std)
         self.output_positions = nn.Parameter(torch.randn(outputs, dim) * position_std)
         self.encoder = nn.ModuleList(EncoderLayer(dim, heads, ffn) for _ in range(layers))

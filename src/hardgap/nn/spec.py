@@ -40,6 +40,7 @@ class Seq2SeqSpec(Spec):
     heads: Positive = 4
     layers: Positive = Field(2, description="of the encoder, and as many of the decoder")
     ffn: Positive = 128
+    embedding_std: float = Field(1.0, ge=0)
     position_std: float = Field(1.0, ge=0)
 
     @model_validator(mode="after")

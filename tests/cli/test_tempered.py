@@ -1,0 +1,82 @@
+"""`hardgap tempered`, and the recipe in `train`, as a user meets them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hardgap.cli import main
+from hardgap.runs.config import AutomatonRun, parse_run
+from hardgap.studies.recipes import tempered
+
+
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("HARDGAP_STORE", raising=False)
+
+
+def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(list(arguments))
+    said = capsys.readouterr()
+    return int(ended.value.code or 0), said.out, said.err
+
+
+def test_a_trial_is_trained_printed_and_drawn_and_the_second_time_it_is_there(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    asked = ("tempered", "unharmed", "--scale", "smoke", "--seeds", "1", "--json")
+    code, out, _ = call(capsys, *asked)
+    first = json.loads(out)
+    assert code == 0
+    assert [(arm["factor"], arm["n"], arm["planned"]) for arm in first["arms"]] == [("Rule D", 1, 10), ("Rule G", 1, 10)]
+    assert json.loads(call(capsys, *asked, "--no-run")[1]) == first
+    code, out, _ = call(capsys, "tempered", "unharmed", "--scale", "smoke", "--no-run", "--markdown")
+    assert (code, out.count("| Rule ")) == (0, 2)
+    _, out, _ = call(capsys, "tempered", "--scale", "smoke", "--json")
+    assert {row["trial"]: row["done"] for row in json.loads(out)}["unharmed"] == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["dail"], "there is no trial 'dail'; there is"),
+        (["dial", "--seeds", "0"], "--seeds 0: at least one seed is needed"),
+        (["dial", "--no-run"], "no store"),
+        (["unharmed", "--scale", "smoke", "--seeds", "1", "--figure", "x.svg"], "there is no figure of unharmed"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_sentence(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], complaint: str
+) -> None:
+    code, out, err = call(capsys, "tempered", *arguments)
+    assert (code, out) == (2, "")
+    assert complaint in err.splitlines()[-1]
+
+
+def trained(capsys: pytest.CaptureFixture[str], *options: str) -> AutomatonRun:
+    """What `train` makes of its options, at smoke scale."""
+    code, out, err = call(capsys, "train", "150", "--hide", "3", "--scale", "smoke", "--json", *options)
+    assert code == 0, err
+    run = parse_run(json.loads(out)["config"])
+    assert isinstance(run, AutomatonRun)
+    return run
+
+
+def test_the_recipe_is_a_choice_and_options_win(capsys: pytest.CaptureFixture[str]) -> None:
+    recipe = tempered("smoke", "150", (3,))
+    assert trained(capsys, "--recipe", "tempered") == recipe
+    assert trained(capsys).unrolling.temperature.start == 1.0
+    warmer = trained(capsys, "--recipe", "tempered", "--temperature", "16", "--unroll-steps", "3")
+    assert (warmer.unrolling.temperature.start, warmer.unrolling.steps) == (16.0, 3)
+    assert warmer.budget == recipe.budget
+    assert trained(capsys, "--recipe", "tempered", "--unroll", "none").unrolling.feedback == "none"
+
+
+def test_saturation_is_logged_when_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    run = trained(capsys, "--log-saturation")
+    _, out, _ = call(capsys, "runs", "show", run.id, "--json")
+    assert json.loads(out)["curve"][-1]["detail"]["saturation"]["logit_hidden"] > 0
