@@ -33,6 +33,12 @@ REGIMES: dict[str, dict[str, Any]] = {
         "noise": 0.5,
         "backward": 4.0,
     },
+    "drawn": {
+        "feedback": "soft",
+        "steps": 3,
+        "temperature": {"start": 8.0, "end": 0.5, "shape": "random"},
+        "rounded": 0.5,
+    },
 }
 
 

@@ -32,12 +32,21 @@ def test_a_trial_is_trained_printed_and_drawn_and_the_second_time_it_is_there(
     code, out, _ = call(capsys, *asked)
     first = json.loads(out)
     assert code == 0
-    assert [(arm["factor"], arm["n"], arm["planned"]) for arm in first["arms"]] == [("Rule D", 1, 10), ("Rule G", 1, 10)]
+    assert [(arm["factor"], arm["value"], arm["n"], arm["planned"]) for arm in first["arms"]] == [
+        (rule, value, 1, 1) for rule in ("Rule D", "Rule G") for value in ("tempered", "T = 1")
+    ]
     assert json.loads(call(capsys, *asked, "--no-run")[1]) == first
     code, out, _ = call(capsys, "tempered", "unharmed", "--scale", "smoke", "--no-run", "--markdown")
-    assert (code, out.count("| Rule ")) == (0, 2)
+    assert (code, out.count("1/1 of 10")) == (0, 4) or out.count("0/1 of 10") + out.count("1/1 of 10") == 4
     _, out, _ = call(capsys, "tempered", "--scale", "smoke", "--json")
-    assert {row["trial"]: row["done"] for row in json.loads(out)}["unharmed"] == 2
+    assert {row["trial"]: row["done"] for row in json.loads(out)}["unharmed"] == 4
+
+
+def test_without_any_store_the_trials_are_listed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    code, out, _ = call(capsys, "tempered", "--json")
+    assert code == 0
+    assert {row["trial"]: (row["done"], row["planned"]) for row in json.loads(out)}["target"] == (0, 240)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
@@ -46,15 +55,18 @@ def test_a_trial_is_trained_printed_and_drawn_and_the_second_time_it_is_there(
         (["dail"], "there is no trial 'dail'; there is"),
         (["dial", "--seeds", "0"], "--seeds 0: at least one seed is needed"),
         (["dial", "--no-run"], "no store"),
-        (["unharmed", "--scale", "smoke", "--seeds", "1", "--figure", "x.svg"], "there is no figure of unharmed"),
+        (["unharmed", "--figure", "x.svg"], "there is no figure of unharmed"),
+        (["dial", "--figure", "x.jpg"], "--figure x.jpg: the name must end in"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_sentence(
-    capsys: pytest.CaptureFixture[str], arguments: list[str], complaint: str
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: list[str], complaint: str
 ) -> None:
     code, out, err = call(capsys, "tempered", *arguments)
     assert (code, out) == (2, "")
-    assert complaint in err.splitlines()[-1]
+    assert complaint in err
+    assert len(err.splitlines()) == 1
+    assert not (tmp_path / "hardgap-runs").exists()  # nothing was trained, or begun, before it was said
 
 
 def trained(capsys: pytest.CaptureFixture[str], *options: str) -> AutomatonRun:

@@ -79,7 +79,7 @@ def test_what_was_not_measured_is_not_drawn(tmp_path: Path) -> None:
 def test_the_cliff_shows_what_is_determined(store: Store) -> None:
     data = measure_trial(TRIALS["cliff"], "desk", store)
     by_arm = {(arm["factor"], arm["value"]): d for arm, d in zip(data["arms"], data["determined"], strict=True)}
-    assert by_arm["Rule D, tempered", "12"] == by_arm["Rule D, tempered", "22"] == 1.0
+    assert by_arm["Rule D, tempered", "14"] == by_arm["Rule D, tempered", "22"] == 1.0
     assert by_arm["Rule D, tempered", "28"] < 1.0
 
 

@@ -209,6 +209,45 @@ def test_noise_is_drawn_anew_at_every_step_and_repeats_with_the_seed() -> None:
     assert not torch.equal(once[1], once[2])
 
 
+def test_a_random_temperature_is_one_a_row_and_within_its_range() -> None:
+    logits, spec = torch.full((2000, 3), 2.0, dtype=torch.float64), Temperature(start=8.0, end=0.5, shape="random")
+    torch.manual_seed(0)
+
+    class Always(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            fed.append(x)
+            return logits
+
+    fed: list[Tensor] = []
+    list(unroll(Always(), torch.zeros_like(logits), Unrolling(steps=3, temperature=spec)))
+    first, second = (2.0 / torch.log(x / (1 - x)) for x in fed[1:])  # the temperatures
+    for temperatures in (first, second):
+        assert torch.allclose(temperatures, temperatures[:, :1])
+        assert temperatures.min() >= 0.5 - 1e-9
+        assert temperatures.max() <= 8 + 1e-9
+        assert temperatures.median() == pytest.approx(2.0, rel=0.15)  # log-uniform: the geometric mean
+    assert not torch.allclose(first, second)
+
+
+def test_some_cells_are_rounded_and_their_gradient_is_not() -> None:
+    logits = torch.linspace(-3, 3, 4000, dtype=torch.float64).view(40, 100).requires_grad_()
+    torch.manual_seed(0)
+
+    class Once(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            fed.append(x)
+            return logits
+
+    fed: list[Tensor] = []
+    list(unroll(Once(), torch.zeros_like(logits), Unrolling(steps=2, rounded=0.25)))
+    soft = torch.sigmoid(logits.detach())
+    rounded = fed[1].detach() != soft
+    assert torch.allclose(fed[1][rounded].detach(), (soft[rounded] > 0.5).double())
+    assert float(rounded.double().mean()) == pytest.approx(0.25, abs=0.03)
+    slopes = torch.autograd.grad(fed[1].sum(), logits)[0]
+    torch.testing.assert_close(slopes, soft * (1 - soft))
+
+
 def test_a_learned_temperature_is_a_parameter_and_gets_the_gradient_of_a_given_one() -> None:
     rows = torch.tensor([[0.0, 1.0, 1.0]], dtype=torch.float64)
     targets, mask = torch.ones(2, 1, 3, dtype=torch.float64), torch.ones(2, 1, 3, dtype=torch.float64)

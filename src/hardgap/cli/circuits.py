@@ -93,12 +93,13 @@ def _open(
 ) -> None:
     from hardgap.circuits.opening import Subject, check_names, open_network
     from hardgap.report.circuits_tables import circuit_tables
-    from hardgap.runs.execute import build_task, load_model
+    from hardgap.runs.execute import load_model, trained_task
 
     names = check_names([] if only is None else [name.strip() for name in only.split(",")])
     model, _ = load_model(store, config.id, step)
     err().print(f"{config.describe()}  (run {config.id})")
-    subject = Subject(model, config.gap, _rows(config), config.unrolling, build_task(config).model(), seed)
+    task, initial = trained_task(store, config)
+    subject = Subject(model, config.gap, _rows(config), task.unrolling, initial, seed)
     opening = open_network(subject, names, on_start=lambda name: _progress(names, name))
     if only is not None and not opening.results:
         raise BadInput("; ".join(opening.does_not_apply.values()))

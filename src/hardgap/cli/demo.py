@@ -28,9 +28,9 @@ def demo(
 ) -> int:
     """The whole story in under three minutes on two cores, ending in a page to open.
 
-    Hides one entry of Rule 150, asks similarity methods for it, trains a two-layer transformer with and
-    without unrolling, and shows the truth table that it computes. The second time, the runs are already
-    in the store and only the story is told.
+    Hides one entry of Rule 150, asks similarity methods for it, trains a two-layer transformer beside a
+    control (one step only; under `--recipe tempered`, the paper's regime), and shows the truth table that
+    it computes. The second time, the runs are already in the store and only the story is told.
 
     Try:
 

@@ -13,6 +13,7 @@ from hardgap.errors import BadInput
 if TYPE_CHECKING:
     from hardgap.runs.store import Store
     from hardgap.studies.study import Scale
+    from hardgap.studies.trial import Trial
 
 
 def tempered(
@@ -44,17 +45,28 @@ def tempered(
     """
     import hardgap.studies  # noqa: F401  (declares them)
     from hardgap.runs.store import Store
+    from hardgap.studies.trial import choose_trial, limited
 
-    opened = Store(store, create=run and trial is not None)
     if trial is None:
-        return _list(opened, scale, json=json)
-    return _one(opened, trial, scale, seeds, budget, run, figure, markdown, workers, json=json)
+        return _list(store, scale, json=json)
+    if seeds is not None and seeds < 1:
+        raise BadInput(f"--seeds {seeds}: at least one seed is needed")
+    chosen = choose_trial(trial) if seeds is None else limited(choose_trial(trial), seeds)
+    if figure is not None:
+        _check_figure(trial, figure)
+    opened, code = Store(store, create=run), 0
+    if run:
+        code = _train(opened, chosen, scale, budget, workers)
+    _show(opened, chosen, scale, figure, markdown, json=json)
+    return code
 
 
-def _list(store: Store, scale: Scale, *, json: bool) -> int:
+def _list(folder: Path, scale: Scale, *, json: bool) -> int:
     from hardgap.report.tempered import progress
+    from hardgap.runs.store import Store
     from hardgap.studies.trial import TRIALS
 
+    store = Store(folder, create=False) if folder.exists() else None
     found = [(trial, *progress(trial, scale, store)) for trial in TRIALS.values()]
     if json:
         show_json([{"trial": t.name, "claim": t.claim, "done": done, "planned": all_} for t, done, all_ in found])
@@ -64,32 +76,29 @@ def _list(store: Store, scale: Scale, *, json: bool) -> int:
     return 0
 
 
-def _one(
-    store: Store,
-    name: str,
-    scale: Scale,
-    seeds: int | None,
-    budget: str | None,
-    run: bool,
-    figure: Path | None,
-    markdown: bool,
-    workers: int | None,
-    *,
-    json: bool,
-) -> int:
+def _check_figure(trial: str, path: Path) -> None:
+    """Refuse what cannot be drawn before anything is trained."""
+    from hardgap.report.figures import check_format
+    from hardgap.report.tempered_figures import FIGURES
+
+    check_format(path)
+    if trial not in FIGURES:
+        raise BadInput(f"--figure: there is no figure of {trial}; there is one of {', '.join(FIGURES)}")
+
+
+def _train(store: Store, trial: Trial, scale: Scale, budget: str | None, workers: int | None) -> int:
+    from hardgap.cli.running import parse_duration, run_and_report
+    from hardgap.studies.trial import in_order
+
+    seconds = parse_duration(budget) if budget else None
+    return run_and_report(store, in_order(trial.arms(scale)), workers=workers, seconds=seconds)
+
+
+def _show(store: Store, trial: Trial, scale: Scale, figure: Path | None, markdown: bool, *, json: bool) -> None:
     from hardgap.report.document import markdown as as_markdown
     from hardgap.report.tempered import measure_trial
     from hardgap.report.tempered_tables import tempered_table
-    from hardgap.studies.trial import choose_trial, in_order
 
-    trial, code = choose_trial(name), 0
-    if seeds is not None and seeds < 1:
-        raise BadInput(f"--seeds {seeds}: at least one seed is needed")
-    if run:
-        from hardgap.cli.running import parse_duration, run_and_report
-
-        wanted = [r for r in in_order(trial.arms(scale)) if seeds is None or r.seed < seeds]
-        code = run_and_report(store, wanted, workers=workers, seconds=parse_duration(budget) if budget else None)
     data = measure_trial(trial, scale, store)
     if figure is not None:
         from hardgap.report.figures import save_figure
@@ -103,4 +112,3 @@ def _one(
         print(as_markdown([table]), end="")
     else:
         show_table(table.title, table.columns, table.rows, right=table.right)
-    return code

@@ -38,6 +38,9 @@ def train(
     scale: Annotated[Literal["smoke", "desk", "paper"], Parameter(help="Where defaults come from.")] = "desk",
     width: Annotated[int | None, Parameter(help="Cells in a row.")] = None,
     steps: Annotated[int | None, Parameter(help="Most training steps.")] = None,
+    restart_at: Annotated[
+        int | None, Parameter(help="Step at which a network that visible cells contradict starts again; 0 never does.")
+    ] = None,
     batch: Annotated[int | None, Parameter(help="Rows a training step.")] = None,
     learning_rate: Annotated[float | None, Parameter(help="Of Adam; 0.001 if not given.")] = None,
     clip: Annotated[float | None, Parameter(help="Largest gradient norm; 0 switches clipping off.")] = None,
@@ -83,7 +86,7 @@ def train(
             raise BadInput("--init brings its own network and width: leave --model and --width out")
         changes |= _initial(store, init)
     optimiser = {"batch": batch, "learning_rate": learning_rate, "schedule": schedule, "clip": clip}
-    budget = {"steps": steps, "stop_after_solved": until_solved}
+    budget = {"steps": steps, "stop_after_solved": until_solved, "restart_at": restart_at}
     regime = _unrolling(unroll, unroll_steps, temperature, step_weights)
     run = _configure(RECIPES[recipe](scale, rule, hidden), changes, regime, optimiser, budget)
     return _train(Store(store), run, json=json)
@@ -168,7 +171,7 @@ def _configure(
     given["unrolling"] = start.unrolling.model_dump() | regime
     given["optimiser"] = start.optimiser.model_dump() | {k: v for k, v in optimiser.items() if v is not None}
     given["budget"] = start.budget.model_dump() | {k: v for k, v in budget.items() if v is not None}
-    for part, name in (("optimiser", "clip"), ("budget", "stop_after_solved")):
+    for part, name in (("optimiser", "clip"), ("budget", "stop_after_solved"), ("budget", "restart_at")):
         if given[part][name] == 0:  # 0 says: without
             given[part][name] = None
     return start.but(**given)

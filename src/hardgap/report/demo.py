@@ -54,7 +54,7 @@ def make_demo(recipe: Recipe = "paper") -> Demo:
             beside="beside it, as a control, the paper's regime: the same network fed back at T = 1",
             left="tempered feedback",
             right="T = 1 (the paper's, control)",
-            why="certain of a wrong value, it passes no gradient on",
+            why="it was sure of a wrong value before what follows could tell it otherwise",
         )
     return Demo(
         run,

@@ -37,19 +37,31 @@ def measure_trial(trial: Trial, scale: Scale, store: Store) -> Data:
 
 
 def _target(arms: list[Arm], measured: list[Rate], scale: Scale, store: Store) -> Data:
-    """Beside it the control on the same seeds, and each rule as a whole."""
+    """Beside it the control, each rule as a whole, and how many networks started again."""
     beside = rates(control.arms(scale), store)
-    by_rule = _by_factor(measured)
-    whole = [pooled(parts, rule) for rule, parts in by_rule.items()] + [pooled(measured, "all three rules")]
-    beside_by_rule = _by_factor(beside)
-    both = [(pooled(parts, rule), beside_by_rule[rule]) for rule, parts in by_rule.items()]
+    whole, control_whole = _whole(measured), _whole(beside)
+    restarted = [sum(_restarted(store, run) for run in part.runs) for part in measured]
     return {
+        "restarted": restarted,
         "control": [part.as_dict() for part in beside],
         "whole": [part.as_dict() for part in whole],
-        "control_whole": [pooled(parts, rule.factor).as_dict() for rule, parts in both]
-        + [pooled(beside, "all three rules").as_dict()],
-        "p_against_paper": [same_rate_p(p.recovered, p.n, *p.paper) if p.n and p.paper else None for p in whole],
+        "control_whole": [part.as_dict() for part in control_whole],
+        "p_against_control": [
+            same_rate_p(ours.recovered, ours.n, theirs.recovered, theirs.n) if ours.n and theirs.n else None
+            for ours, theirs in zip(whole, control_whole, strict=True)
+        ],
     }
+
+
+def _whole(measured: list[Rate]) -> list[Rate]:
+    """Each rule's arms as one, and all together."""
+    rules = [pooled(parts, rule) for rule, parts in _by_factor(measured).items()]
+    return [*rules, pooled(measured, "all three rules")]
+
+
+def _restarted(store: Store, run_id: str) -> bool:
+    """Whether a run's network was thrown away for a fresh one."""
+    return bool(store.curve(run_id)[-1]["detail"].get("attempt"))
 
 
 def _by_factor(measured: list[Rate]) -> dict[str, list[Rate]]:
@@ -91,7 +103,7 @@ def _course(arm: Arm, store: Store) -> list[Data]:
 
 
 def _forecast(arms: list[Arm], measured: list[Rate], scale: Scale, store: Store) -> Data:
-    """Each predictor's rank correlation with steps to recovery, where it was chosen and where it is judged."""
+    """Each predictor's rank correlation with steps to recovery, where one is chosen and where it is judged."""
     chosen_on, judged_on = _slowness(target.arms(scale), store), _slowness(arms, store)
     table = []
     for name, predictor in PREDICTORS.items():
@@ -100,7 +112,9 @@ def _forecast(arms: list[Arm], measured: list[Rate], scale: Scale, store: Store)
             values, steps = [predictor(gap) for gap, _ in gaps], [slowness for _, slowness in gaps]
             row[where] = {"n": len(gaps), "values": values, "steps": steps, **rank_correlation(values, steps)}
         table.append(row)
-    return {"predictors": table}
+    known = [row for row in table if row["chosen on"]["rho"] is not None]
+    best = max(known, key=lambda row: abs(row["chosen on"]["rho"]))["predictor"] if known else None
+    return {"predictors": table, "chosen": best}
 
 
 def _slowness(arms: list[Arm], store: Store) -> list[tuple[Gap, float]]:
@@ -117,7 +131,8 @@ MORE: dict[str, Callable[[list[Arm], list[Rate], Scale, Store], Data]] = {
 }
 
 
-def progress(trial: Trial, scale: Scale, store: Store) -> tuple[int, int]:
+def progress(trial: Trial, scale: Scale, store: Store | None) -> tuple[int, int]:
     """Runs done and planned."""
     planned = {run.id for arm in trial.arms(scale) for run in arm.runs}
-    return sum(row.status == "done" for row in store.rows(planned)), len(planned)
+    rows = store.rows(planned) if store is not None else ()
+    return sum(row.status == "done" for row in rows), len(planned)

@@ -6,6 +6,7 @@ python -m hardgap.report.tempered_document docs/tempered.md     # also draws doc
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,14 +22,16 @@ from hardgap.runs.results import import_runs
 from hardgap.runs.store import Store
 from hardgap.studies.trial import TRIALS
 
-RESULTS = Path("results/tempered")
+RESULTS = (Path("results/tempered"), Path("results/main"))
+"""Rule 150, D and G at T = 1 are the main table's runs."""
 
 
-def measured(results: Path) -> dict[str, dict[str, Any]]:
+def measured(folders: Iterable[Path]) -> dict[str, dict[str, Any]]:
     """What every trial measured, from exported runs."""
     with TemporaryDirectory() as folder:
         store = Store(Path(folder))
-        import_runs(store, results)
+        for results in folders:
+            import_runs(store, results)
         return {name: measure_trial(trial, "desk", store) for name, trial in TRIALS.items()}
 
 

@@ -13,6 +13,7 @@ from matplotlib.image import AxesImage
 
 from hardgap.errors import BadInput
 from hardgap.report.figures import HIDDEN, HOLDOUT, PAPER, STYLE, VISIBLE
+from hardgap.studies.identifiability import TRAINED_K
 
 Data = dict[str, Any]
 CONTROL, TEMPERED = VISIBLE, HOLDOUT
@@ -144,7 +145,7 @@ def _cliff(data: Data) -> Figure:
                   label="determined by what is visible")  # fmt: skip
         _line(axes, [a for a, _ in warm], TEMPERED, "tempered")
         _line(axes, [a for a, _ in pairs if "T = 1" in a["factor"]], CONTROL, "T = 1, same sets and steps")
-        paper = PUBLISHED_MEANS[rule.removeprefix("Rule ")]
+        paper = TRAINED_K[rule.removeprefix("Rule ")]
         axes.plot(
             list(paper), list(paper.values()), "--", marker="s", markersize=4, color=PAPER, label="paper, 50 epochs"
         )
@@ -206,11 +207,6 @@ def _forecast(data: Data) -> Figure:
     return figure
 
 
-# Mean holdout accuracy in percent by number of hidden patterns (paper, "k-Sweep Detailed Results").
-PUBLISHED_MEANS = {
-    "D": {12: 99.6, 14: 99.8, 16: 55.3, 20: 55.3, 24: 42.2, 28: 43.0},
-    "G": {20: 99.2, 24: 97.1, 26: 81.3, 27: 95.7, 28: 82.3},
-}
 FIGURES: dict[str, Callable[[Data], Figure]] = {
     "target": _target,
     "dial": _dial,

@@ -25,14 +25,24 @@ def _arms(data: Data) -> TextTable:
 
 
 def _target(data: Data) -> TextTable:
-    right = ["paper, 50 epochs", "T = 1", "tempered", "Wilson, %", "median steps", "slowest"]
+    right = ["paper, 50 epochs", "T = 1", "tempered", "Wilson, %", "median steps", "slowest", "restarted"]
     rows: list[list[object]] = []
-    for arm, beside in zip(data["arms"] + data["whole"], data["control"] + data["control_whole"], strict=True):
-        slowest = str(max(arm["steps"])) if arm["steps"] else ""
-        rows.append(
-            [arm["factor"], arm["value"], _paper(arm), _share(beside), _share(arm), _wilson(arm), _median(arm), slowest]
-        )
+    restarted = data["restarted"] + _sums(data)
+    arms, control = data["arms"] + data["whole"], data["control"] + data["control_whole"]
+    for arm, beside, again in zip(arms, control, restarted, strict=True):
+        slowest = max(arm["steps"]) if arm["steps"] else ""
+        told = [_paper(arm), _share(beside), _share(arm), _wilson(arm), _median(arm), slowest, again or ""]
+        rows.append([arm["factor"], arm["value"], *told])
     return TextTable(_title(data), ["rule", "hidden", *right], rows, right)
+
+
+def _sums(data: Data) -> list[int]:
+    """Restarts by rule, and of all."""
+    by_rule = [
+        sum(count for arm, count in zip(data["arms"], data["restarted"], strict=True) if arm["factor"] == w["factor"])
+        for w in data["whole"][:-1]
+    ]
+    return [*by_rule, sum(by_rule)]
 
 
 def _cliff(data: Data) -> TextTable:
@@ -63,8 +73,9 @@ def _forecast(data: Data) -> TextTable:
     rows: list[list[object]] = []
     for row in data["predictors"]:
         chosen, judged = row["chosen on"], row["judged on"]
-        p = "" if judged["p"] is None else f"{judged['p']:.2g}"
-        rows.append([row["predictor"], _rho(chosen), _rho(judged), p])
+        best = row["predictor"] == data["chosen"]
+        p = f"{judged['p']:.2g}" if best and judged["p"] is not None else ""
+        rows.append([row["predictor"] + (" (chosen)" if best else ""), _rho(chosen), _rho(judged), p])
     return TextTable(_title(data), columns, rows, columns[1:])
 
 

@@ -119,6 +119,8 @@ class AutomatonRun(Run):
             raise ValueError(f"{cells:,} cells of training data are more than the {MOST_CELLS:,} that are allowed")
         if isinstance(self.model, ConvSpec) and self.model.radius < radius:
             raise ValueError(f"a convolution of radius {self.model.radius} cannot see a radius-{radius} neighbourhood")
+        if self.initial is not None and self.budget.restart_at is not None:
+            raise ValueError("restart_at would throw the given weights away: leave one of the two out")
         return self
 
     @property

@@ -217,6 +217,15 @@ def load_model(store: Store, run_id: str, step: int | None = None) -> tuple[nn.M
     return model.eval(), row.config
 
 
+def trained_task(store: Store, run: AutomatonRun) -> tuple[AutomatonTask, nn.Module]:
+    """The task as it was at the end of a run, a restart counted, with the network as it started."""
+    task = build_task(run)
+    assert isinstance(task, AutomatonTask)
+    found = Checkpoints(store.folder, run.id).latest()
+    attempt = found[1].get("attempt", (0, 0))[0] if found else 0
+    return task, task.restart(attempt) if attempt else task.model()
+
+
 def single_thread() -> None:
     """One run, one process, one thread: two threads are slower here, and results would depend on them."""
     torch.set_num_threads(1)

@@ -17,7 +17,8 @@ GAPS = (("150", 0), ("150", 3), ("150", 7), ("106", 2))
 """Single-pattern gaps that the paper's regime solves on none of its seeds."""
 SEEDS = range(2)
 STUCK, HEALTHY = 600, 150
-"""When a failing run is un-saturated (long after its visible accuracy is 100 %), and a healthy one saturated."""
+EARLIER = (150, 300)
+"""When a failing run is un-saturated (its visible accuracy long at 100 %, or earlier), and a healthy one saturated."""
 
 
 def switched(before: float, after: float, at: int) -> dict[str, Any]:
@@ -28,6 +29,10 @@ ARMS: dict[str, dict[str, dict[str, Any]]] = {
     "left alone": {
         "T = 1": {"temperature": {}},
         "T = 8": {"temperature": {"start": HOT, "end": HOT}},
+    },
+    **{
+        f"a failing run (T = 1), from step {step} on": {"T = 8": {"temperature": switched(1, HOT, step)}}
+        for step in EARLIER
     },
     f"a failing run (T = 1), from step {STUCK} on": {
         "T = 8": {"temperature": switched(1, HOT, STUCK)},
@@ -43,7 +48,7 @@ ARMS: dict[str, dict[str, dict[str, Any]]] = {
 
 @trial("explain")
 def explain(scale: Scale) -> Iterator[Arm]:
-    """Saturated feedback stops recovery: un-saturating a stuck run starts it, saturating a healthy one ends it."""
+    """Is it saturation that stops recovery? Left alone, un-saturated when stuck, saturated when healthy."""
     for factor, values in ARMS.items():
         for value, change in values.items():
             regime = Unrolling.model_validate(change)

@@ -18,7 +18,7 @@ from hardgap.studies.study import Scale
 from hardgap.studies.trial import Arm, trial
 
 RULES = ("22", "45", "54", "60", "73", "90", "105", "110")
-"""One elementary rule each from classes that the target does not touch."""
+"""One elementary rule each from classes that the target does not touch (60, 90 and 105 are XORs, as is Rule 150)."""
 SEEDS = range(2)
 
 
@@ -64,7 +64,7 @@ PREDICTORS: dict[str, Callable[[Gap], float]] = {
 
 @trial("forecast")
 def forecast(scale: Scale) -> Iterator[Arm]:
-    """How hard a gap is can be read off the gap: the less a wrong entry disturbs what is visible, the slower."""
+    """Can it be read off a gap how long its recovery will take? Rules that had no part in choosing the predictor."""
     for rule in RULES:
         for pattern in range(8):
             run = until_first_solved(tempered(scale, rule, (pattern,)))

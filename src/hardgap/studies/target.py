@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from hardgap.studies.main_table import SEEDS, radius_2
+from hardgap.studies.identifiability import TRAINED_50
+from hardgap.studies.main_table import FAILED_AT_FIRST, SEEDS, radius_2
 from hardgap.studies.recipes import single_attempt, tempered, untempered
+from hardgap.studies.scales import base
 from hardgap.studies.study import Scale
 from hardgap.studies.trial import Arm, trial
-
-# Seeds of 10 that reached 70 % holdout after 50 epochs, by hidden pattern (paper, Table "Per-pattern holdout …").
-PUBLISHED = {
-    "150": (0, 0, 4, 0, 0, 4, 0, 0),
-    "30": (1, 5, 6, 10, 0, 2, 10, 7),
-    "106": (10, 10, 0, 8, 9, 10, 4, 4),
-}
 
 
 @trial("target")
 def target(scale: Scale) -> Iterable[Arm]:
     """One recipe recovers each of the eight patterns of Rules 150, 30 and 106, within ten of the paper's epochs."""
-    for rule, published in PUBLISHED.items():
+    for rule, published in TRAINED_50.items():
         for pattern, successes in enumerate(published):
             run = tempered(scale, rule, (pattern,))
             runs = tuple(run.but(seed=seed) for seed in SEEDS)
@@ -29,14 +24,21 @@ def target(scale: Scale) -> Iterable[Arm]:
 
 @trial("control")
 def control(scale: Scale) -> Iterator[Arm]:
-    """The paper's own feedback, T = 1, on the same gaps, seeds and steps as the target."""
+    """The paper's own feedback, T = 1, on the same gaps and seeds as the target, given as many steps or more.
+
+    Rule 150 is the main table's: up to 2,640 steps, and 600 for patterns 2 and 5, which were not run on.
+    """
     for arm in target.arms(scale):
-        yield Arm(arm.factor, arm.value, tuple(untempered(run) for run in arm.runs), arm.paper)
+        runs = tuple(untempered(run) for run in arm.runs)
+        if arm.factor == "Rule 150":
+            run = base(scale, "150", arm.runs[0].hide, epochs=220 if arm.runs[0].hide[0] in FAILED_AT_FIRST else 50)
+            runs = tuple(run.but(seed=seed) for seed in SEEDS)
+        yield Arm(arm.factor, arm.value, runs, arm.paper)
 
 
 @trial("first-attempt")
 def first_attempt(scale: Scale) -> Iterator[Arm]:
-    """Without its restart the recipe fails on two gaps of 24, which it fits by smuggling a message past the rule."""
+    """What the restart is needed for: the recipe's first attempt alone, run to the end."""
     for arm in target.arms(scale):
         runs = tuple(single_attempt(run) for run in arm.runs if run.seed < 3)
         yield Arm(arm.factor, arm.value, runs, arm.paper)
@@ -46,5 +48,7 @@ def first_attempt(scale: Scale) -> Iterator[Arm]:
 def unharmed(scale: Scale) -> Iterator[Arm]:
     """The recipe does not hurt where the paper's own regime already succeeds: Rules D and G, eight patterns hidden."""
     for rule in ("D", "G"):
-        run = tempered(scale, rule, radius_2(scale, rule).hide)
-        yield Arm(f"Rule {rule}", "8 hidden", tuple(run.but(seed=seed) for seed in SEEDS), paper=(10, 10))
+        paper = radius_2(scale, rule)
+        run = tempered(scale, rule, paper.hide)
+        yield Arm(f"Rule {rule}", "tempered", tuple(run.but(seed=seed) for seed in SEEDS), paper=(10, 10))
+        yield Arm(f"Rule {rule}", "T = 1", tuple(paper.but(seed=seed) for seed in SEEDS), paper=(10, 10))

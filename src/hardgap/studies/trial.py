@@ -6,7 +6,7 @@ A study (study.py) sets one number beside a published one. A trial asks what cha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hardgap.errors import BadInput
 from hardgap.runs.config import AutomatonRun
@@ -51,6 +51,15 @@ def choose_trial(name: str) -> Trial:
     if name not in TRIALS:
         raise BadInput(f"there is no trial {name!r}; there is {', '.join(TRIALS)}")
     return TRIALS[name]
+
+
+def limited(trial: Trial, seeds: int) -> Trial:
+    """The same trial with only the first so many seeds of every arm."""
+
+    def arms(scale: Scale) -> list[Arm]:
+        return [replace(arm, runs=tuple(r for r in arm.runs if r.seed < seeds)) for arm in trial.arms(scale)]
+
+    return replace(trial, arms=arms)
 
 
 def in_order(arms: Iterable[Arm]) -> list[AutomatonRun]:

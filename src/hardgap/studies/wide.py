@@ -1,22 +1,26 @@
-"""Ours: the recipe at the paper's own geometry, width 101 and batch 128."""
+"""Ours: the recipe at the paper's width of 101 cells.
+
+Its batches are of 32 rows, a quarter of the paper's: a step then costs a quarter, and still shows the network
+4.6 times as many cells as a desk step.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hardgap.studies.recipes import tempered
+from hardgap.studies.identifiability import TRAINED_50
+from hardgap.studies.recipes import TEN_EPOCHS, single_attempt, tempered
 from hardgap.studies.study import Scale
 from hardgap.studies.trial import Arm, trial
-
-STEPS = 3140
-PUBLISHED = (0, 0, 4, 0, 0, 4, 0, 0)
 
 
 @trial("wide")
 def wide(scale: Scale) -> Iterator[Arm]:
     """The recipe recovers Rule 150's patterns at width 101 in a fraction of the paper's 34,500 steps."""
-    size: Scale = "smoke" if scale == "smoke" else "paper"
-    for pattern, successes in enumerate(PUBLISHED):
-        run = tempered(size, "150", (pattern,), steps=STEPS)
-        budget = run.budget.model_copy(update={"stop_after_solved": 2, "restart_at": None})
-        yield Arm("Rule 150, width 101", f"pattern {pattern}", (run.but(budget=budget),), (successes, 10))
+    for pattern, successes in enumerate(TRAINED_50["150"]):
+        run = single_attempt(tempered(scale, "150", (pattern,), steps=2 * TEN_EPOCHS))
+        if scale != "smoke":
+            optimiser = run.optimiser.model_copy(update={"batch": 32})
+            budget = run.budget.model_copy(update={"evaluate_every": 100, "stop_after_solved": 1})
+            run = run.but(width=101, optimiser=optimiser, budget=budget)
+        yield Arm("Rule 150, width 101", f"pattern {pattern}", (run,), (successes, 10))

@@ -67,14 +67,15 @@ class AutomatonTask:
         self._order = lru_cache(maxsize=1)(self._shuffle)
 
     def model(self) -> nn.Module:
-        model = build_model(self._model_spec, width=self.width, seed=self.seed)
-        return give_temperature(model, self.unrolling).to(self.device)
+        return self._build(self.seed)
 
     def restart(self, attempt: int) -> nn.Module:
         """Other weights, half the temperature."""
         cooler = self._asked.temperature.halved(attempt)
         self.unrolling = self._asked.model_copy(update={"temperature": cooler})
-        seed = int(np.random.SeedSequence([self.seed, 3, attempt]).generate_state(1)[0])
+        return self._build(int(np.random.SeedSequence([self.seed, 3, attempt]).generate_state(1)[0]))
+
+    def _build(self, seed: int) -> nn.Module:
         model = build_model(self._model_spec, width=self.width, seed=seed)
         return give_temperature(model, self.unrolling).to(self.device)
 

@@ -102,6 +102,8 @@ class Trainer:
         if loss is not None and not math.isfinite(loss):
             loss = None
         point = Point(self.step, loss, self.task.score(self.model, self.step - self.began))
+        if self.attempt:
+            point.score.detail["attempt"] = self.attempt
         crossed = bool(self.curve) and self.curve[-1].score.holdout < 0.5 <= point.score.holdout
         if crossed:
             observer.on_transition(self._before, self.curve[-1].step)

@@ -111,3 +111,9 @@ class Budget(Spec):
     restart_at: int | None = Field(
         None, gt=0, description="the step at which a network that contradicts what is visible starts again, cooler"
     )
+
+    @model_validator(mode="after")
+    def _restarts_in_time(self) -> Budget:
+        if self.restart_at is not None and self.restart_at >= self.steps:
+            raise ValueError(f"restart_at {self.restart_at} must come before the end, at step {self.steps}")
+        return self
