@@ -59,8 +59,8 @@ def test_the_recipe_halves_its_temperature_when_it_starts_again() -> None:
 def test_an_intervention_is_the_run_it_intervenes_on_until_then() -> None:
     arms = {(arm.factor, arm.value): arm.runs[0].unrolling.temperature for arm in TRIALS["explain"].arms("desk")}
     failing, healthy = arms["left alone", "T = 1"], arms["left alone", "T = 8"]
-    rescued = arms[f"a failing run (T = 1), from step {STUCK} on", "T = 8"]
-    spoiled = arms[f"a healthy run (T = 8), from step {HEALTHY} on", "T = 1"]
+    rescued = arms["T = 1, then T = 8", f"from step {STUCK}"]
+    spoiled = arms[f"T = 8, then colder from step {HEALTHY}", "T = 1"]
     for step in range(0, TEN_EPOCHS, 10):
         assert temperature_at(rescued, step) == temperature_at(failing if step < STUCK else healthy, step)
         assert temperature_at(spoiled, step) == temperature_at(healthy if step < HEALTHY else failing, step)

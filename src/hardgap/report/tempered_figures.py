@@ -48,7 +48,7 @@ def _target(data: Data) -> Figure:
     rows[1, 0].set_ylabel("training steps\nuntil solved")
     rows[1, 0].set_ylim(0, None)
     handles = [rows[0, 0].plot([], [], "s", color=colour)[0] for colour in (PAPER, CONTROL, TEMPERED)]
-    names = ["paper, 7,850 steps, width 101", "T = 1, same steps and seeds as tempered", "tempered, 1,570 steps"]
+    names = ["paper, 7,850 steps, width 101", "T = 1, same seeds", "tempered, 1,570 steps"]
     figure.legend(handles, names, ncols=3, loc="outside upper right", frameon=False)
     return figure
 
@@ -174,7 +174,7 @@ def _explain(data: Data) -> Figure:
               ("gradient_hidden", "mean |gradient| reaching them", 1.0)]  # fmt: skip
     figure = Figure(figsize=(11, 2.4 * len(factors)), layout="constrained")
     grid = figure.subplots(len(factors), len(panels), sharex=True, squeeze=False)
-    colours = (CONTROL, TEMPERED, "#7570b3")
+    colours = (CONTROL, TEMPERED, "#7570b3", "#1b9e77", "#e7298a")
     for row, factor in enumerate(factors):
         chosen = [(a, c) for a, c in zip(data["arms"], data["courses"], strict=True) if a["factor"] == factor and c]
         for (arm, course), colour in zip(chosen, colours, strict=False):
@@ -183,7 +183,8 @@ def _explain(data: Data) -> Figure:
                     [p["step"] for p in course], [times * p[key] for p in course], color=colour, label=arm["value"]
                 )
         grid[row, 0].set_title(factor, loc="left", fontsize=10)
-        grid[row, 0].legend(frameon=False, fontsize=8.5)
+        grid[row, 0].set_ylim(-3, 104)
+        grid[row, 1].legend(frameon=False, fontsize=8, loc="lower right")
         grid[row, 2].set_yscale("log")
         for axes, (_, name, _) in zip(grid[row], panels, strict=True):
             axes.set_ylabel(name, fontsize=8.5)

@@ -25,21 +25,21 @@ def switched(before: float, after: float, at: int) -> dict[str, Any]:
     return {"start": before, "end": after, "over": at, "shape": "step"}
 
 
+def warmed(at: int, **cells: str) -> dict[str, Any]:
+    return {"temperature": switched(1, HOT, at), **cells}
+
+
 ARMS: dict[str, dict[str, dict[str, Any]]] = {
     "left alone": {
         "T = 1": {"temperature": {}},
         "T = 8": {"temperature": {"start": HOT, "end": HOT}},
     },
-    **{
-        f"a failing run (T = 1), from step {step} on": {"T = 8": {"temperature": switched(1, HOT, step)}}
-        for step in EARLIER
+    "T = 1, then T = 8": {
+        **{f"from step {at}": warmed(at) for at in (*EARLIER, STUCK)},
+        f"from step {STUCK}, hidden cells only": warmed(STUCK, cells="hidden"),
+        f"from step {STUCK}, visible cells only": warmed(STUCK, cells="visible"),
     },
-    f"a failing run (T = 1), from step {STUCK} on": {
-        "T = 8": {"temperature": switched(1, HOT, STUCK)},
-        "T = 8 at hidden cells": {"temperature": switched(1, HOT, STUCK), "cells": "hidden"},
-        "T = 8 at visible cells": {"temperature": switched(1, HOT, STUCK), "cells": "visible"},
-    },
-    f"a healthy run (T = 8), from step {HEALTHY} on": {
+    f"T = 8, then colder from step {HEALTHY}": {
         "T = 1": {"temperature": switched(HOT, 1, HEALTHY)},
         "T = 0.25": {"temperature": switched(HOT, 0.25, HEALTHY)},
     },

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from hardgap.studies.identifiability import TRAINED_50
 from hardgap.studies.main_table import FAILED_AT_FIRST, SEEDS, radius_2
-from hardgap.studies.recipes import single_attempt, tempered, untempered
+from hardgap.studies.recipes import single_attempt, soft, tempered, untempered
 from hardgap.studies.scales import base
 from hardgap.studies.study import Scale
 from hardgap.studies.trial import Arm, trial
@@ -42,6 +42,10 @@ def first_attempt(scale: Scale) -> Iterator[Arm]:
     for arm in target.arms(scale):
         runs = tuple(single_attempt(run) for run in arm.runs if run.seed < 3)
         yield Arm(arm.factor, arm.value, runs, arm.paper)
+        if (arm.factor, arm.value) == ("Rule 30", "pattern 4"):  # the gap that fails most
+            for t in (2.0, 4.0):
+                cooler = tuple(run.but(unrolling=soft(t)) for run in runs)
+                yield Arm(arm.factor, f"{arm.value}, T = {t:g}", cooler, arm.paper)
 
 
 @trial("unharmed")
