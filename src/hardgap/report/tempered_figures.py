@@ -184,7 +184,7 @@ def _explain(data: Data) -> Figure:
                 )
         grid[row, 0].set_title(factor, loc="left", fontsize=10)
         grid[row, 0].set_ylim(-3, 104)
-        grid[row, 1].legend(frameon=False, fontsize=8, loc="lower right")
+        grid[row, 0].legend(frameon=False, fontsize=8, loc="upper right")
         grid[row, 2].set_yscale("log")
         for axes, (_, name, _) in zip(grid[row], panels, strict=True):
             axes.set_ylabel(name, fontsize=8.5)
