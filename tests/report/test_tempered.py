@@ -8,16 +8,18 @@ import pytest
 
 import hardgap.studies  # noqa: F401  (declares the trials)
 from hardgap.errors import BadInput
-from hardgap.report.document import markdown
+from hardgap.report.document import fill, markdown
 from hardgap.report.rates import pooled, rates
 from hardgap.report.statistics import rank_correlation
 from hardgap.report.tempered import measure_trial, progress
+from hardgap.report.tempered_document import RESULTS, measured, sections
 from hardgap.report.tempered_figures import FIGURES, tempered_figure
 from hardgap.report.tempered_tables import tempered_table
 from hardgap.runs.config import AutomatonRun
 from hardgap.runs.store import Store
 from hardgap.studies.trial import TRIALS
 
+ROOT = Path(__file__).parents[2]
 NAMES = ("logit", "gradient", "pull")
 LOGGED = {f"{name}_{kind}": 0.5 for name in NAMES for kind in ("hidden", "visible")}
 
@@ -81,6 +83,13 @@ def test_the_cliff_shows_what_is_determined(store: Store) -> None:
     by_arm = {(arm["factor"], arm["value"]): d for arm, d in zip(data["arms"], data["determined"], strict=True)}
     assert by_arm["Rule D, tempered", "14"] == by_arm["Rule D, tempered", "22"] == 1.0
     assert by_arm["Rule D, tempered", "28"] < 1.0
+
+
+def test_the_page_is_what_the_results_say() -> None:
+    text = (ROOT / "docs" / "tempered.md").read_text()
+    found = sections(measured(ROOT / folder for folder in RESULTS))
+    assert fill(text, found) == text
+    assert "@" not in text  # nothing is left to be said
 
 
 def test_rank_correlation_against_orders_that_are_known() -> None:
