@@ -136,8 +136,8 @@ def _heat(axes: Axes, arms: list[Data], down: list[str], across: list[str]) -> A
 
 def _cliff(data: Data) -> Figure:
     """Holdout accuracy as more is hidden: tempered, T = 1, the paper; and what is determined."""
-    rules = list(dict.fromkeys(arm["factor"].split(",")[0] for arm in data["arms"]))
-    figure = Figure(figsize=(5.2 * len(rules), 3.4), layout="constrained")
+    rules = list(dict.fromkeys(arm["factor"].split(",")[0] for arm in data["arms"] if arm["n"]))
+    figure = Figure(figsize=(max(6.5, 5.2 * len(rules)), 3.4), layout="constrained")
     for axes, rule in zip(figure.subplots(1, len(rules), sharey=True, squeeze=False)[0], rules, strict=True):
         pairs = [(a, d) for a, d in zip(data["arms"], data["determined"], strict=True) if a["factor"].startswith(rule)]
         warm = [(a, d) for a, d in pairs if "tempered" in a["factor"]]
