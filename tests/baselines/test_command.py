@@ -82,7 +82,10 @@ def test_a_method_from_a_file_in_the_current_folder(
         ({"rule": "150", "hide": "3", "sizes": "10"}, "--rule goes without runs"),
         ({"hide": "3"}, "--hide and --temporal go with --rule"),
         ({"rule": "150", "hide": "3", "method": ["nope"]}, "--method nope: choose KNN"),
-        ({"rule": "150", "hide": "3", "method": ["KNN"], "figure": Path("x.doc")}, "ends in .svg, .png or .pdf"),
+        (
+            {"rule": "150", "hide": "3", "method": ["KNN"], "figure": Path("x.doc")},
+            "the name must end in .png, .svg, .pdf",
+        ),
         ({"rule": "150", "hide": "3", "method": ["KNN"], "figure": Path("no/where/x.svg")}, "No such file"),
         ({"rule": "150", "hide": "3", "temporal": True, "size": 0}, "--size 0"),
     ],
