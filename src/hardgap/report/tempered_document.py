@@ -1,6 +1,6 @@
 """The measured tables and the figures of docs/tempered.md, made from the committed results and from nothing else.
 
-python -m hardgap.report.tempered_document docs/tempered.md     # also draws docs/figures/tempered-….svg
+python -m hardgap.report.tempered_document docs/tempered.md     # also draws the figures that it shows
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def measured(folders: Iterable[Path]) -> dict[str, dict[str, Any]]:
 
 
 def sections(found: dict[str, dict[str, Any]]) -> dict[str, str]:
-    """The table of each trial as Markdown; arms of which nothing was run are left out."""
+    """The table of each trial as Markdown."""
     return {name: markdown([tempered_table(data)]) for name, data in found.items()}
 
 
@@ -45,10 +45,11 @@ def main(arguments: list[str]) -> None:
     if len(arguments) != 1:
         raise BadInput("say which page: docs/tempered.md")
     page, found = Path(arguments[0]), measured(RESULTS)
-    page.write_text(fill(page.read_text(encoding="utf-8"), sections(found)), encoding="utf-8")
-    for name, data in found.items():
-        if name in FIGURES and any(arm["n"] for arm in data["arms"]):
-            save_figure(tempered_figure(data), page.parent / "figures" / f"tempered-{name}.svg")
+    text = fill(page.read_text(encoding="utf-8"), sections(found))
+    page.write_text(text, encoding="utf-8")
+    for name in FIGURES:
+        if (figure := f"figures/tempered-{name}.svg") in text:
+            save_figure(tempered_figure(found[name]), page.parent / figure)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from hardgap.studies.trial import Arm, trial
 PUBLISHED: dict[str, dict[int, tuple[int, int] | None]] = {
     "D": {14: (10, 10), 16: (0, 10), 18: None, 20: (0, 10), 22: None, 24: (0, 10), 26: None, 28: (0, 10)},
     "G": {24: (10, 10), 26: (7, 10), 28: (8, 10)},
-}  # fmt: skip
+}
 SETS = range(3)
 STEPS = 2 * TEN_EPOCHS
 """More hidden entries take longer; the restart, timed for single patterns, is left out."""
@@ -34,7 +34,7 @@ def hidden_sets(scale: Scale, rule: str, k: int) -> Iterator[AutomatonRun]:
 
 @trial("cliff")
 def cliff(scale: Scale) -> Iterator[Arm]:
-    """With tempered feedback the cliff moves towards where the information itself ends."""
+    """How many patterns of Rules D and G can be hidden: tempered, at T = 1, and as far as they are determined."""
     for rule, by_k in PUBLISHED.items():
         for k, paper in by_k.items():
             runs = tuple(hidden_sets(scale, rule, k))

@@ -115,7 +115,7 @@ def arm(scale: Scale, factor: str, value: str, change: Change) -> Arm:
 
 @trial("dial")
 def dial(scale: Scale) -> Iterator[Arm]:
-    """Recovery of Rule 150 depends on the temperature of the feedback, and on which part of it."""
+    """On what does the recovery of Rule 150 depend? One factor at a time, from feedback at T = 8."""
     for factor, changes in FACTORS.items():
         yield from (arm(scale, factor, value, change) for value, change in changes.items())
 

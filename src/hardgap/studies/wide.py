@@ -16,7 +16,7 @@ from hardgap.studies.trial import Arm, trial
 
 @trial("wide")
 def wide(scale: Scale) -> Iterator[Arm]:
-    """The recipe recovers Rule 150's patterns at width 101 in a fraction of the paper's 34,500 steps."""
+    """Does the recipe recover Rule 150's patterns at width 101, too? The paper took up to 34,500 steps."""
     for pattern, successes in enumerate(TRAINED_50["150"]):
         run = single_attempt(tempered(scale, "150", (pattern,), steps=2 * TEN_EPOCHS))
         if scale != "smoke":

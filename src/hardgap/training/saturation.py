@@ -24,6 +24,8 @@ def saturation(
     logit      mean |logit|
     gradient   mean |dL/dlogit|, L being the summed loss of all later timesteps on their visible cells
     pull       the mean of that gradient's component towards the truth: positive helps, negative misleads
+
+    Hidden cells count as masked at every timestep, and timesteps as equal, whatever the run's masking and weights.
     """
     first, gradient = _gradient_from_later(model, rows, targets, (~hidden).to(rows.dtype), regime, step)
     towards = -gradient * (2 * targets[0] - 1)
