@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from hardgap.nn.encoder import Encoder, activation_names
+from hardgap.nn.encoder import Encoder, activation_names, waves
 
 OF_A_LAYER = [
     "attention.q", "attention.k", "attention.v", "attention.scores", "attention.pattern", "attention.mixed",
@@ -109,3 +109,20 @@ def test_a_hook_can_replace_an_activation() -> None:
     assert not torch.allclose(model(cells), before)
     handle.remove()
     assert torch.equal(model(cells), before)
+
+
+@pytest.mark.parametrize(("width", "dim"), [(3, 4), (11, 64), (12, 7), (101, 64)])
+def test_waves_look_the_same_from_every_cell_of_the_ring(width: int, dim: int) -> None:
+    ring = waves(width, dim)
+    assert ring.shape == (width, dim)
+    like = ring @ ring.T
+    if dim % 2 == 0:
+        shifted = torch.roll(like, (1, 1), (0, 1))
+        torch.testing.assert_close(like, shifted, atol=2e-3, rtol=0)
+        assert ring.var().item() == pytest.approx(1, abs=0.2)
+    assert len({tuple(row) for row in (ring * 1e3).round().int().tolist()}) == width, "every cell has its own"
+
+
+def test_a_network_may_start_from_waves() -> None:
+    start = Encoder(11, positions="waves", position_std=0.5).positions
+    torch.testing.assert_close(start, 0.5 * waves(11, 64))

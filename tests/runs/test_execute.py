@@ -15,7 +15,7 @@ from hardgap.errors import BadInput
 from hardgap.runs import execute
 from hardgap.runs.checkpoints import Checkpoints
 from hardgap.runs.config import AutomatonRun
-from hardgap.runs.execute import Execution, Watcher, build_trainer, load_model
+from hardgap.runs.execute import Execution, Watcher, build_trainer, load_model, trained_task
 from hardgap.runs.owner import me
 from hardgap.runs.results import export_runs, import_runs
 from hardgap.runs.retrain import retrain_run
@@ -322,3 +322,13 @@ def test_retraining_tells_when_the_curve_differs(store: Store, tiny: Tiny) -> No
     trained(store, run)
     store._db.execute("UPDATE points SET point = replace(point, 'visible\":0.', 'visible\":0.1')")
     assert not retrain_run(store, store.get(run.id), Watcher())
+
+
+def test_the_task_at_a_step_has_the_temperature_of_its_attempt(store: Store, tiny: Tiny) -> None:
+    """What was kept at the step of the restart was kept before it."""
+    warm = {"steps": 2, "temperature": {"start": 8.0, "end": 8.0}}
+    run = tiny(unrolling=warm, budget={"steps": 6, "evaluate_every": 3, "restart_at": 3})
+    trained(store, run)
+    assert store.curve(run.id)[-1]["detail"]["attempt"] == 1
+    temperatures = [trained_task(store, run, step)[0].unrolling.temperature.start for step in (0, 3, 4, None)]
+    assert temperatures == [8, 8, 4, 4]

@@ -98,7 +98,7 @@ def _open(
     names = check_names([] if only is None else [name.strip() for name in only.split(",")])
     model, _ = load_model(store, config.id, step)
     err().print(f"{config.describe()}  (run {config.id})")
-    task, initial = trained_task(store, config)
+    task, initial = trained_task(store, config, step)
     subject = Subject(model, config.gap, _rows(config), task.unrolling, initial, seed)
     opening = open_network(subject, names, on_start=lambda name: _progress(names, name))
     if only is not None and not opening.results:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from hardgap.cli.gap_options import parse_gap
 from hardgap.cli.output import Json, out, percent, show_json, show_table
 from hardgap.errors import BadInput
 
 if TYPE_CHECKING:
     from hardgap.automata.completions import Completions
-    from hardgap.automata.gap import Gap
     from hardgap.automata.identify import Identifiability
 
 MAX_ROWS = 20_000
@@ -52,7 +52,7 @@ def identify(
 
     if not 1 <= rows <= MAX_ROWS or not 1 <= width <= 1000:
         raise BadInput(f"--rows must be 1 to {MAX_ROWS} and --width 1 to 1000")
-    gap = _gap(rule, hide, hide_random, hide_seed)
+    gap = parse_gap(rule, hide, hide_random, hide_seed)
     initial = np.random.default_rng(seed).integers(0, 2, (rows, width), dtype=np.uint8)
     answer = ask(gap, initial, steps, LEVELS if level == "all" else (level,))
     if level == "gf2" and answer.gf2 is None:
@@ -61,23 +61,6 @@ def identify(
         show_json(answer.as_dict())
     else:
         _show(answer)
-
-
-def _gap(rule: str, hide: str | None, count: int | None, seed: int) -> Gap:
-    from hardgap.automata.gap import Gap, draw_hidden
-    from hardgap.automata.rule import parse_rule
-
-    parsed = parse_rule(rule)
-    if count is not None and hide is None:
-        return Gap(parsed, draw_hidden(parsed, count, seed=seed))
-    if hide is None or count is not None:
-        raise BadInput("say what to hide: either --hide 3 (or 1,4,12), or --hide-random 8")
-    try:
-        return Gap(parsed, tuple(int(part) for part in hide.split(",")))
-    except ValueError as error:
-        if isinstance(error, BadInput):
-            raise
-        raise BadInput(f"--hide {hide}: write pattern numbers with commas between, such as 1,4,12") from None
 
 
 def _show(answer: Identifiability) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from hardgap.cli.gap_options import parse_gap
 from hardgap.cli.output import STORE, Json, StoreFolder, err, percent, show_json, show_table
 from hardgap.errors import BadInput
 
@@ -76,7 +77,7 @@ def train(
     from hardgap.runs.store import Store
     from hardgap.studies.recipes import RECIPES
 
-    hidden = _hidden(rule, hide, hide_random, hide_seed)
+    hidden = parse_gap(rule, hide, hide_random, hide_seed).hidden
     changes = {
         "masking": masking, "seed": seed, "device": device, "width": width, "model": _model(model, rule),
         "log_saturation": log_saturation,
@@ -90,23 +91,6 @@ def train(
     regime = _unrolling(unroll, unroll_steps, temperature, step_weights)
     run = _configure(RECIPES[recipe](scale, rule, hidden), changes, regime, optimiser, budget)
     return _train(Store(store), run, json=json)
-
-
-def _hidden(rule: str, hide: str | None, count: int | None, seed: int) -> tuple[int, ...]:
-    from hardgap.automata.gap import check_hidden, draw_hidden
-    from hardgap.automata.rule import parse_rule
-
-    parsed = parse_rule(rule)
-    if (hide is None) == (count is None):
-        raise BadInput("say what to hide: either --hide 3 (or 1,4,12), or --hide-random 8")
-    if hide is None:
-        assert count is not None
-        return draw_hidden(parsed, count, seed=seed)
-    try:
-        patterns = [int(part) for part in hide.split(",")]
-    except ValueError:
-        raise BadInput(f"--hide {hide}: write pattern numbers with commas between, such as 1,4,12") from None
-    return check_hidden(parsed, patterns)
 
 
 def _unrolling(feedback: str | None, steps: int | None, temperature: str | None, weights: str | None) -> dict[str, Any]:

@@ -12,6 +12,9 @@ Every intermediate value passes through a `Named` module, so that an analysis ho
 
 from __future__ import annotations
 
+import math
+from typing import Literal
+
 import torch
 from torch import Tensor, nn
 
@@ -80,7 +83,8 @@ class Encoder(nn.Module):
     """Scalar embedding plus learned absolute positions, `layers` blocks, one logit a cell.
 
     Paper is silent: dropout (none here) and the scale of the position embeddings. They start as
-    N(0, position_std²); with 0.02 nothing is learned, see docs/fidelity.md.
+    N(0, position_std²); with 0.02 nothing is learned, see docs/fidelity.md. `waves`, which make wide rows quicker
+    to route (docs/tempered.md), are ours.
     """
 
     def __init__(
@@ -92,11 +96,13 @@ class Encoder(nn.Module):
         layers: int = 2,
         ffn: int = 128,
         position_std: float = 1.0,
+        positions: Literal["random", "waves"] = "random",
     ) -> None:
         super().__init__()
         self.width = width
         self.embed = nn.Linear(1, dim)
-        self.positions = nn.Parameter(torch.randn(width, dim) * position_std)
+        start_WD = torch.randn(width, dim) if positions == "random" else waves(width, dim)
+        self.positions = nn.Parameter(start_WD * position_std)
         self.embedding = Named()
         self.layers = nn.ModuleList(Layer(dim, heads, ffn) for _ in range(layers))
         self.readout = nn.Linear(dim, 1)
@@ -108,6 +114,21 @@ class Encoder(nn.Module):
             x_BWD = layer(x_BWD)
         logits_BW: Tensor = self.logits(self.readout(x_BWD).squeeze(-1))
         return logits_BW
+
+
+def waves(width: int, dim: int) -> Tensor:
+    """Positions as sines and cosines that go 1, 2, 3, … times around the ring of cells; variance 1.
+
+    A shift by a cell is then the same rotation everywhere, so one attention pattern learned serves all positions.
+
+    >>> ring = waves(11, 64)
+    >>> torch.allclose(ring[1] @ ring[2], ring[10] @ ring[0], atol=1e-4)
+    True
+    """
+    pairs = torch.arange((dim + 1) // 2)
+    times = pairs % max(1, (width - 1) // 2) + 1  # faster waves than that repeat slower ones
+    angles_WP = torch.arange(width)[:, None] * times * (2 * math.pi / width)
+    return torch.stack([angles_WP.sin(), angles_WP.cos()], -1).flatten(1)[:, :dim] * math.sqrt(2)
 
 
 def activation_names(model: nn.Module) -> list[str]:

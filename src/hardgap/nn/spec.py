@@ -24,6 +24,9 @@ class EncoderSpec(Spec):
     layers: Positive = 2
     ffn: Positive = 128
     position_std: float = Field(1.0, ge=0)
+    positions: Literal["random", "waves"] = Field(
+        "random", description="how they start: drawn from a normal distribution, or sines and cosines around the ring"
+    )
 
     @model_validator(mode="after")
     def _heads_divide_dim(self) -> EncoderSpec:

@@ -19,6 +19,8 @@ from hardgap.studies.target import control, target
 from hardgap.studies.trial import Arm, Trial
 
 Data = dict[str, Any]
+ROUTED = 0.9
+"""Of visible cells right: a network that finds its neighbours gets there, one that does not stays below 60 %."""
 
 
 def measure_trial(trial: Trial, scale: Scale, store: Store) -> Data:
@@ -97,9 +99,17 @@ def _course(arm: Arm, store: Store) -> list[Data]:
     for step in steps:
         points = [max((p for p in curve if p["step"] <= step), key=lambda p: p["step"]) for curve in curves]
         means = {key: fmean(point[key] for point in points) for key in ("holdout", "visible")}
-        logged = {k: fmean(p["detail"]["saturation"][k] for p in points) for k in points[0]["detail"]["saturation"]}
+        names = points[0]["detail"].get("saturation", ())
+        logged = {name: fmean(point["detail"]["saturation"][name] for point in points) for name in names}
         course.append({"step": step} | means | logged)
     return course
+
+
+def _wide(arms: list[Arm], measured: list[Rate], scale: Scale, store: Store) -> Data:
+    """The course of each arm, and the step by which its network had found where to look."""
+    courses = [_course(arm, store) for arm in arms]
+    routed = [next((p["step"] for p in course if p["visible"] >= ROUTED), None) for course in courses]
+    return {"courses": courses, "routed": routed}
 
 
 def _forecast(arms: list[Arm], measured: list[Rate], scale: Scale, store: Store) -> Data:
@@ -128,6 +138,7 @@ MORE: dict[str, Callable[[list[Arm], list[Rate], Scale, Store], Data]] = {
     "cliff": _cliff,
     "explain": _explain,
     "forecast": _forecast,
+    "wide": _wide,
 }
 
 

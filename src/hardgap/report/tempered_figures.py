@@ -92,7 +92,7 @@ def _dial(data: Data) -> Figure:
     left.invert_yaxis()
     left.set_xlim(-3, 103)
     left.set_xlabel("runs that recover, %, 95 % interval")
-    right.set_xlabel("steps until solved (red: median of all)")
+    right.set_xlabel("steps (red: median of all)")
     for axes in (left, right):
         axes.grid(axis="x", color="#e5e5e5", linewidth=0.7)
         axes.tick_params(axis="y", length=0)
@@ -208,6 +208,26 @@ def _forecast(data: Data) -> Figure:
     return figure
 
 
+def _wide(data: Data) -> Figure:
+    """Visible accuracy under each way to route; holdout accuracy of each pattern under the quickest of them."""
+    figure = Figure(figsize=(11, 3.4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    for arm, course in zip(data["arms"], data["courses"], strict=True):
+        routing = arm["factor"].startswith("routing: ")
+        axes, key = (left, "visible") if routing else (right, "holdout")
+        name = arm["factor"].removeprefix("routing: ") if routing else f"{arm['value']}, {arm['factor']}"
+        if course:
+            style = "--" if "T = 1" in name else "-"
+            axes.plot([p["step"] for p in course], [100 * p[key] for p in course], style, label=name)
+    left.set_ylabel("visible accuracy, %")
+    right.set_ylabel("holdout accuracy, %")
+    for axes in (left, right):
+        axes.set_xlabel("training step")
+        if axes.lines:
+            axes.legend(frameon=False, fontsize=8)
+    return figure
+
+
 FIGURES: dict[str, Callable[[Data], Figure]] = {
     "target": _target,
     "dial": _dial,
@@ -215,4 +235,5 @@ FIGURES: dict[str, Callable[[Data], Figure]] = {
     "cliff": _cliff,
     "explain": _explain,
     "forecast": _forecast,
+    "wide": _wide,
 }

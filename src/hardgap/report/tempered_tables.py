@@ -79,6 +79,16 @@ def _forecast(data: Data) -> TextTable:
     return TextTable(_title(data), columns, rows, columns[1:])
 
 
+def _wide(data: Data) -> TextTable:
+    right = ["paper, 7,850 steps", "visible 90 % at", "recovered", "holdout at the end, %", "solved at"]
+    rows: list[list[object]] = []
+    for arm, routed in zip(data["arms"], data["routed"], strict=True):
+        end = f"{100 * arm['holdout'][0]:.1f}" if arm["n"] else ""
+        told = [_paper(arm), "" if routed is None else routed, _share(arm), end, _median(arm)]
+        rows.append([arm["factor"], arm["value"], *told])
+    return TextTable(_title(data), ["factor", "hidden", *right], rows, right)
+
+
 def _rho(found: Data) -> str:
     if found["rho"] is None:
         return ""
@@ -114,4 +124,9 @@ def _median(arm: Data) -> str:
     return "" if arm["median_steps"] is None else f"{arm['median_steps']:.0f}"
 
 
-TABLES: dict[str, Callable[[Data], TextTable]] = {"target": _target, "cliff": _cliff, "forecast": _forecast}
+TABLES: dict[str, Callable[[Data], TextTable]] = {
+    "target": _target,
+    "cliff": _cliff,
+    "forecast": _forecast,
+    "wide": _wide,
+}

@@ -217,13 +217,14 @@ def load_model(store: Store, run_id: str, step: int | None = None) -> tuple[nn.M
     return model.eval(), row.config
 
 
-def trained_task(store: Store, run: AutomatonRun) -> tuple[AutomatonTask, nn.Module]:
-    """The task as it was at the end of a run, a restart counted, with the network as it started."""
+def trained_task(store: Store, run: AutomatonRun, step: int | None = None) -> tuple[AutomatonTask, nn.Module]:
+    """The task as it was at a step of a run (its end, if not said), a restart counted, with the network it began."""
     task = build_task(run)
     assert isinstance(task, AutomatonTask)
     found = Checkpoints(store.folder, run.id).latest()
-    attempt = found[1].get("attempt", (0, 0))[0] if found else 0
-    return task, task.restart(attempt) if attempt else task.model()
+    attempt, began = found[1].get("attempt", (0, 0)) if found else (0, 0)
+    restarted = attempt and (step is None or step > began)  # a snapshot at `began` was taken before
+    return task, task.restart(attempt) if restarted else task.model()
 
 
 def single_thread() -> None:

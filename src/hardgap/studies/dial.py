@@ -9,6 +9,7 @@ Every arm has one pattern of each class; the phases show the temperature on all 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import reduce
 from typing import Any
 
 from hardgap.nn.spec import EncoderSpec
@@ -44,9 +45,14 @@ def layers(number: int) -> Change:
     return lambda run: run.but(model=EncoderSpec(layers=number))
 
 
-def falling(start: float, shape: str = "linear") -> dict[str, Any]:
-    """From `start` to the paper's 1 over two thirds of the target's steps; an arm ends before it is there."""
-    return {"start": start, "end": 1.0, "over": 2 * TEN_EPOCHS // 3, "shape": shape}
+def falling(shape: str = "linear", over: int = RESTART) -> dict[str, Any]:
+    """From the recipe's temperature to the paper's 1; if `over` more steps than an arm has, it ends before that."""
+    return {"start": HOT, "end": 1.0, "over": over, "shape": shape}
+
+
+def both(*changes: Change) -> Change:
+    """One change after the other."""
+    return lambda run: reduce(lambda changed, change: change(changed), changes, run)
 
 
 def as_it_is(run: AutomatonRun) -> AutomatonRun:
@@ -54,13 +60,18 @@ def as_it_is(run: AutomatonRun) -> AutomatonRun:
 
 
 PAPER_T = Temperature().model_dump()
+LEARNED = {"start": HOT, "shape": "learned"}
+EARLY = (4.0, 2.0, 1.0, 0.5)
+COOLING = regime(temperature=falling(over=2 * TEN_EPOCHS // 3))
 FACTORS: dict[str, dict[str, Change]] = {
     "constant temperature": {f"{t:g}": regime(temperature={"start": t, "end": t}) for t in TEMPERATURES},
     "schedule, from 8": {
         "constant": as_it_is,
-        "linear, to 4 (on its way to 1)": regime(temperature=falling(HOT)),
+        "linear, to 4 (on its way to 1)": COOLING,
+        "linear, to 1": regime(temperature=falling()),
+        "cosine, to 1": regime(temperature=falling("cosine")),
         "random, down to 0.5": regime(temperature={"start": HOT, "end": 0.5, "shape": "random"}),
-        "learned": regime(temperature={"start": HOT, "shape": "learned"}),
+        "learned": regime(temperature=LEARNED),
         "learned, from 1": regime(temperature={"start": 1.0, "shape": "learned"}),
     },
     "unrolled steps": {
@@ -69,7 +80,7 @@ FACTORS: dict[str, dict[str, Change]] = {
     },
     "step weights": {
         "equal": as_it_is,
-        "4, 2, 1, 0.5": regime(weights=(4, 2, 1, 0.5)),
+        "4, 2, 1, 0.5": regime(weights=EARLY),
         "0.5, 1, 2, 4": regime(weights=(0.5, 1, 2, 4)),
     },
     "clipping": {
@@ -99,7 +110,17 @@ FACTORS: dict[str, dict[str, Change]] = {
     },
     "width": {str(cells): width(cells) for cells in (7, 11, 17)},
     "layers": {str(number): layers(number) for number in (1, 2, 3)},
+    "the best few together": {
+        "none": as_it_is,
+        "falling, early weights": both(COOLING, regime(weights=EARLY)),
+        "falling, early weights, 3 steps": both(COOLING, regime(steps=3, weights=EARLY[:3])),
+        "learned, early weights": regime(temperature=LEARNED, weights=EARLY),
+        "learned, early weights, 3 steps, unclipped": both(
+            regime(temperature=LEARNED, steps=3, weights=EARLY[:3]), optimiser(clip=None)
+        ),
+    },
 }
+"""The last were declared when the first seed of the others had been measured."""
 
 
 def start(scale: Scale, pattern: int) -> AutomatonRun:
