@@ -50,6 +50,9 @@ def train(
         int | None, Parameter(help="Stop after this many solved evaluations in a row; 0 never stops early.")
     ] = None,
     model: Annotated[str, Parameter(help="encoder, conv, or your own package.module:factory.")] = "encoder",
+    positions: Annotated[
+        Literal["random", "waves"], Parameter(help="How the encoder's start; `waves` route wide rows sooner.")
+    ] = "random",
     init: Annotated[
         Path | None, Parameter(help="Start from these weights (.safetensors), e.g. a construction.")
     ] = None,
@@ -71,6 +74,7 @@ def train(
         hardgap train 150 --hide 2
         hardgap train D --hide-random 8 --unroll hard --seed 3
         hardgap train 150 --hide 3 --recipe tempered
+        hardgap train 150 --hide 3 --recipe tempered --width 101 --positions waves --restart-at 0
         hardgap train "L1 ^ (C & R1)" --hide 5 --temperature 4:1:400
         hardgap train 30 --hide 3 --model mypackage.nets:make
     """
@@ -79,12 +83,12 @@ def train(
 
     hidden = parse_gap(rule, hide, hide_random, hide_seed).hidden
     changes = {
-        "masking": masking, "seed": seed, "device": device, "width": width, "model": _model(model, rule),
+        "masking": masking, "seed": seed, "device": device, "width": width, "model": _model(model, rule, positions),
         "log_saturation": log_saturation,
     }  # fmt: skip
     if init is not None:
-        if width is not None or model != "encoder":
-            raise BadInput("--init brings its own network and width: leave --model and --width out")
+        if width is not None or model != "encoder" or positions != "random":
+            raise BadInput("--init brings its own network and width: leave --model, --positions and --width out")
         changes |= _initial(store, init)
     optimiser = {"batch": batch, "learning_rate": learning_rate, "schedule": schedule, "clip": clip}
     budget = {"steps": steps, "stop_after_solved": until_solved, "restart_at": restart_at}
@@ -119,11 +123,13 @@ def _unrolling(feedback: str | None, steps: int | None, temperature: str | None,
     return chosen
 
 
-def _model(model: str, rule: str) -> dict[str, Any]:
+def _model(model: str, rule: str, positions: str) -> dict[str, Any]:
     from hardgap.automata.rule import parse_rule
 
     if model == "encoder":
-        return {"kind": "encoder"}
+        return {"kind": "encoder", "positions": positions}
+    if positions != "random":
+        raise BadInput(f"--positions {positions} belongs to the encoder, not to --model {model}")
     if model == "conv":
         return {"kind": "conv", "radius": parse_rule(rule).radius}
     if ":" not in model:

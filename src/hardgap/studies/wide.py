@@ -12,13 +12,16 @@ from collections.abc import Iterator
 from hardgap.nn.spec import EncoderSpec
 from hardgap.runs.config import AutomatonRun
 from hardgap.studies.identifiability import TRAINED_50
-from hardgap.studies.recipes import TEN_EPOCHS, single_attempt, tempered, untempered
+from hardgap.studies.recipes import HOT, TEN_EPOCHS, single_attempt, tempered, untempered
 from hardgap.studies.study import Scale
 from hardgap.studies.trial import Arm, trial
+from hardgap.training.spec import Temperature, Unrolling
 
 WIDTH = 101
 COMPARED = 3
 """The pattern of Rule 150 on which the ways to route are compared."""
+SMUGGLED = 0
+"""The pattern that the recipe does not recover at this width; there a falling temperature is tried as well."""
 ROUTING = 1000
 """Steps for that."""
 
@@ -43,6 +46,9 @@ def wide(scale: Scale) -> Iterator[Arm]:
         yield Arm("tempered", f"pattern {pattern}", (wide_run(scale, pattern),), (successes, 10))
     control = untempered(wide_run(scale, COMPARED))
     yield Arm("T = 1", f"pattern {COMPARED}", (control,), (TRAINED_50["150"][COMPARED], 10))
+    cooling = Temperature(start=HOT, end=1.0, over=TEN_EPOCHS)
+    run = single_attempt(wide_run(scale, SMUGGLED)).but(unrolling=Unrolling(temperature=cooling))
+    yield Arm(f"T from 8 to 1 over {TEN_EPOCHS:,} steps", f"pattern {SMUGGLED}", (run,))
     for rate, waves in ((2e-3, True), (2e-3, False), (1e-3, True), (1e-3, False)):
         run = single_attempt(wide_run(scale, COMPARED, rate=rate, waves=waves, steps=ROUTING))
         positions = "waves" if waves else "random positions"
