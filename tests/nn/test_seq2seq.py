@@ -147,3 +147,12 @@ def test_parameter_count_and_seed() -> None:
     assert not torch.equal(again["embed.weight"], other["embed.weight"])
     with pytest.raises(ValueError, match="dim 10 is not divisible by heads 4"):
         Seq2SeqSpec(dim=10)
+
+
+def test_dropout_is_of_training_alone() -> None:
+    plain = build_seq2seq(Seq2SeqSpec(), **PAPER, seed=0)
+    model = build_seq2seq(Seq2SeqSpec(dropout=0.3), **PAPER, seed=0)
+    inputs, outputs = tokens(model, 3)
+    torch.manual_seed(0)
+    assert not torch.equal(model(inputs, outputs), model(inputs, outputs)), "drawn anew every time"
+    assert torch.equal(plain(inputs, outputs), model.eval()(inputs, outputs))

@@ -31,7 +31,7 @@ def test_it_runs_and_says_what_was_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(search, "EXAMPLES", 96)
-    small = search.setting(8, 1e-3, 0.1).but(train_examples=96, eval_examples=1, test_examples=1)
+    small = search.setting(8, 1e-3, 0.1, 0.1).but(train_examples=96, eval_examples=1, test_examples=1)
     monkeypatch.setattr(search, "settings", lambda: [small])
     search.main(tmp_path)
     assert Store(tmp_path).curve(small.id)[-1]["step"] == 12

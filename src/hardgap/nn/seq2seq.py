@@ -137,24 +137,26 @@ class Past:
 class EncoderLayer(nn.Module):
     """One post-LN block as in `encoder.py`, with this module's attention, which is faster where tokens are few."""
 
-    def __init__(self, dim: int, heads: int, ffn: int) -> None:
+    def __init__(self, dim: int, heads: int, ffn: int, dropout: float) -> None:
         super().__init__()
+        self.drop = nn.Dropout(dropout)
         self.attention, self.norm1 = SelfAttention(dim, heads), nn.LayerNorm(dim)
         self.ffn, self.norm2 = FeedForward(dim, ffn), nn.LayerNorm(dim)
         self.residual1, self.residual2 = Named(), Named()
         self.normed1, self.normed2 = Named(), Named()
 
     def forward(self, x_BSD: Tensor) -> Tensor:
-        x_BSD = self.normed1(self.norm1(self.residual1(x_BSD + self.attention(x_BSD))))
-        out: Tensor = self.normed2(self.norm2(self.residual2(x_BSD + self.ffn(x_BSD))))
+        x_BSD = self.normed1(self.norm1(self.residual1(x_BSD + self.drop(self.attention(x_BSD)))))
+        out: Tensor = self.normed2(self.norm2(self.residual2(x_BSD + self.drop(self.ffn(x_BSD)))))
         return out
 
 
 class DecoderLayer(nn.Module):
     """One post-LN block: causal attention, cross-attention, feed forward, each added and normalised."""
 
-    def __init__(self, dim: int, heads: int, ffn: int) -> None:
+    def __init__(self, dim: int, heads: int, ffn: int, dropout: float) -> None:
         super().__init__()
+        self.drop = nn.Dropout(dropout)
         self.causal, self.cross = CausalAttention(dim, heads), CrossAttention(dim, heads)
         self.ffn = FeedForward(dim, ffn)
         self.norm1, self.norm2, self.norm3 = nn.LayerNorm(dim), nn.LayerNorm(dim), nn.LayerNorm(dim)
@@ -162,9 +164,9 @@ class DecoderLayer(nn.Module):
         self.normed1, self.normed2, self.normed3 = Named(), Named(), Named()
 
     def forward(self, x_BTD: Tensor, past: Past) -> Tensor:
-        x_BTD = self.normed1(self.norm1(self.residual1(x_BTD + self.causal(x_BTD, past.tokens))))
-        x_BTD = self.normed2(self.norm2(self.residual2(x_BTD + self.cross(x_BTD, past))))
-        out: Tensor = self.normed3(self.norm3(self.residual3(x_BTD + self.ffn(x_BTD))))
+        x_BTD = self.normed1(self.norm1(self.residual1(x_BTD + self.drop(self.causal(x_BTD, past.tokens)))))
+        x_BTD = self.normed2(self.norm2(self.residual2(x_BTD + self.drop(self.cross(x_BTD, past)))))
+        out: Tensor = self.normed3(self.norm3(self.residual3(x_BTD + self.drop(self.ffn(x_BTD)))))
         return out
 
 
@@ -172,7 +174,7 @@ class Seq2Seq(nn.Module):
     """Token embeddings shared by both sides, learned positions, a norm after each stack, a logit a token.
 
     `outputs` counts every token of an output sequence, begin and end included. Paper is silent: positions, dropout
-    (none here) and initial weights. The matrices of the layers start as in `torch.nn.Transformer` (Xavier, attention
+    and initial weights. The matrices of the layers start as in `torch.nn.Transformer` (Xavier, attention
     biases 0), embeddings and positions as N(0, embedding_std²) and N(0, position_std²).
     """
 
@@ -188,14 +190,16 @@ class Seq2Seq(nn.Module):
         ffn: int = 128,
         embedding_std: float = 1.0,
         position_std: float = 1.0,
+        dropout: float = 0.0,
     ) -> None:
         super().__init__()
+        self.drop = nn.Dropout(dropout)
         self.embed = nn.Embedding(vocabulary, dim)
         self.embed.weight.data.mul_(embedding_std)
         self.input_positions = nn.Parameter(torch.randn(inputs, dim) * position_std)
         self.output_positions = nn.Parameter(torch.randn(outputs, dim) * position_std)
-        self.encoder = nn.ModuleList(EncoderLayer(dim, heads, ffn) for _ in range(layers))
-        self.decoder = nn.ModuleList(DecoderLayer(dim, heads, ffn) for _ in range(layers))
+        self.encoder = nn.ModuleList(EncoderLayer(dim, heads, ffn, dropout) for _ in range(layers))
+        self.decoder = nn.ModuleList(DecoderLayer(dim, heads, ffn, dropout) for _ in range(layers))
         self.encoder_norm, self.decoder_norm = nn.LayerNorm(dim), nn.LayerNorm(dim)
         self.readout = nn.Linear(dim, vocabulary)
         self.input_embedding, self.output_embedding = Named(), Named()
@@ -211,7 +215,7 @@ class Seq2Seq(nn.Module):
                     nn.init.zeros_(parameter)
 
     def encode(self, inputs_BS: Tensor) -> Tensor:
-        x_BSD = self.input_embedding(self.embed(inputs_BS) + self.input_positions)
+        x_BSD = self.input_embedding(self.drop(self.embed(inputs_BS) + self.input_positions))
         for layer in self.encoder:
             x_BSD = layer(x_BSD)
         memory_BSD: Tensor = self.memory(self.encoder_norm(x_BSD))
@@ -224,7 +228,7 @@ class Seq2Seq(nn.Module):
     def decode(self, tokens_BT: Tensor, pasts: list[Past], first: int = 0) -> Tensor:
         """Logits of the tokens after these, the first of which stands at place `first` of its sequence."""
         T = tokens_BT.shape[1]
-        x_BTD = self.output_embedding(self.embed(tokens_BT) + self.output_positions[first : first + T])
+        x_BTD = self.output_embedding(self.drop(self.embed(tokens_BT) + self.output_positions[first : first + T]))
         for layer, past in zip(self.decoder, pasts, strict=True):
             x_BTD = layer(x_BTD, past)
         logits_BTV: Tensor = self.logits(self.readout(self.final(self.decoder_norm(x_BTD))))

@@ -45,6 +45,7 @@ class Seq2SeqSpec(Spec):
     ffn: Positive = 128
     embedding_std: float = Field(1.0, ge=0)
     position_std: float = Field(1.0, ge=0)
+    dropout: float = Field(0.0, ge=0, lt=1, description="of embeddings and of what each block adds, while training")
 
     @model_validator(mode="after")
     def _heads_divide_dim(self) -> Seq2SeqSpec:

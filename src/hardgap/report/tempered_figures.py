@@ -198,13 +198,16 @@ def _forecast(data: Data) -> Figure:
     rows = data["predictors"]
     figure = Figure(figsize=(3.1 * len(rows), 3.2), layout="constrained")
     for axes, row in zip(figure.subplots(1, len(rows), sharey=True, squeeze=False)[0], rows, strict=True):
-        for where, colour in (("chosen on", PAPER), ("judged on", TEMPERED)):
-            axes.plot(row[where]["values"], row[where]["steps"], "o", color=colour, markersize=4, alpha=0.7)
+        for where, colour, name in (("chosen on", PAPER, "Rules 150, 30, 106"), ("judged on", TEMPERED, "new rules")):
+            axes.plot(row[where]["values"], row[where]["steps"], "o", color=colour, markersize=4, alpha=0.7, label=name)
         rho = row["judged on"]["rho"]
         axes.set_title("" if rho is None else f"ρ = {rho:+.2f} on new rules", fontsize=9.5, loc="left")
         axes.set_xlabel(row["predictor"], fontsize=9)
         axes.set_yscale("log")
+        axes.set_yticks(ticks := (100, 200, 400, 800, 1600), [str(tick) for tick in ticks])
+        axes.minorticks_off()
     figure.axes[0].set_ylabel("steps until solved, mean of seeds")
+    figure.axes[-1].legend(frameon=False, fontsize=8, loc="upper left")
     return figure
 
 

@@ -1,4 +1,4 @@
-"""The search for what the paper leaves open about Experiment 2: batch, learning rate, and how embeddings start.
+"""The search for what the paper leaves open about Experiment 2: batch, learning rate, start, dropout.
 
     python -m hardgap.studies.symbolic_search FOLDER
 
@@ -28,19 +28,19 @@ PAIRS = ("^r", "L&")
 EXAMPLES = 768_000
 """That a run sees, repetitions counted: about three minutes on one core."""
 SETTINGS = (
-    (128, 2e-3, 0.1),
-    (128, 2e-3, 1.0),
-    (64, 2e-3, 0.1),
-    (128, 4e-3, 0.1),
-    (256, 4e-3, 0.1),
+    (128, 2e-3, 0.1, 0.0),
+    (128, 2e-3, 0.1, 0.1),
+    (128, 1e-3, 0.1, 0.0),
+    (64, 2e-3, 0.1, 0.0),
+    (128, 2e-3, 1.0, 0.0),
 )
-"""Batch, highest learning rate, and the deviation with which embeddings and positions start."""
+"""Batch, highest learning rate, the deviation with which embeddings and positions start, dropout."""
 WARMED_UP = 0.05
 """The share of the steps over which the learning rate rises; then it falls to 0 as a cosine."""
 LOOKS = 12
 
 
-def setting(batch: int, rate: float, std: float, *, pair: str = PAIRS[0]) -> SymbolicRun:
+def setting(batch: int, rate: float, std: float, dropout: float, *, pair: str = PAIRS[0]) -> SymbolicRun:
     """One setting with the gradient clipped at 1, evaluated a dozen times."""
     steps = EXAMPLES // batch
     warmup = round(WARMED_UP * steps)
@@ -48,7 +48,7 @@ def setting(batch: int, rate: float, std: float, *, pair: str = PAIRS[0]) -> Sym
     return symbolic_base("paper", pair).but(
         optimiser=optimiser,
         budget=Budget(steps=steps, evaluate_every=steps // LOOKS),
-        model=Seq2SeqSpec(embedding_std=std, position_std=std),
+        model=Seq2SeqSpec(embedding_std=std, position_std=std, dropout=dropout),
         eval_examples=100,
         test_examples=8,
     )
@@ -73,6 +73,7 @@ def found(store: Store, run: SymbolicRun) -> dict[str, Any]:
         "batch": chosen.batch,
         "learning_rate": chosen.learning_rate,
         "std": run.model.embedding_std,
+        "dropout": run.model.dropout,
         "steps": run.budget.steps,
         **store.curve(run.id)[-1]["detail"]["eval"],
         "seconds": round(store.get(run.id).seconds),
