@@ -250,3 +250,12 @@ def test_selection_looks_at_the_evaluation_set_alone() -> None:
         select_point([], "final")
     with pytest.raises(BadInput, match="not evaluated on a separate set"):
         select_point([{"step": 0, "detail": {}}], "eval-seen")
+
+
+def test_fewer_seen_examples_leave_the_other_sets_as_they_are() -> None:
+    gap = ChainGap(World(), "^|")
+    full = gap.sets(train=480, evaluate=2, test=3, seed=0)
+    few = gap.sets(train=480, evaluate=2, test=3, seed=0, seen=1)
+    assert (len(few.eval_seen), len(few.test_seen)) == (48, 48)
+    for name in ("train", "eval_holdout", "test_holdout"):
+        assert np.array_equal(getattr(full, name).inputs, getattr(few, name).inputs)

@@ -44,6 +44,7 @@ def train(
     train_examples: Annotated[int | None, Parameter(help="Examples to learn from, in all.")] = None,
     eval_examples: Annotated[int | None, Parameter(help="Of each pair, to choose a checkpoint by.")] = None,
     test_examples: Annotated[int | None, Parameter(help="Of each pair, to be judged on.")] = None,
+    seen_examples: Annotated[int | None, Parameter(help="Of each seen pair, for both; else as many.")] = None,
     ambiguity: Ambiguous = None,
     operators: Operators = None,
     bits: Bits = None,
@@ -70,7 +71,7 @@ def train(
     changes = {
         "condition": condition, "ambiguity": ambiguity, "bits": bits, "length": length, "seed": seed, "device": device,
         "operators": operators.split(",") if operators else None, "train_examples": train_examples,
-        "eval_examples": eval_examples, "test_examples": test_examples,
+        "eval_examples": eval_examples, "test_examples": test_examples, "seen_examples": seen_examples,
     }  # fmt: skip
     optimiser = {"batch": batch, "learning_rate": learning_rate, "schedule": schedule, "clip": clip}
     run = configure(scale, holdout, changes, optimiser, {"steps": steps, "evaluate_every": evaluate_every})

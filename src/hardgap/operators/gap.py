@@ -3,7 +3,7 @@
 Five sets are drawn, each from its own stream and no evidence in two parts:
 
     train          seen chains only, balanced
-    eval, test     of every seen chain the same number, and as many of each held-out chain
+    eval, test     of every seen chain the same number, and another, or as many, of each held-out chain
 
 The test sets are reported. The evaluation sets are there to choose a checkpoint by.
 """
@@ -52,14 +52,17 @@ class ChainGap:
         names = (self.world.operators[op].name for op in self.world.parse_chain(self.holdout))
         return f"{'→'.join(names)} held out"
 
-    def sets(self, *, train: int, evaluate: int, test: int, seed: int) -> Sets:
-        """`train` examples in all; `evaluate` and `test` examples of each chain. A pure function of the arguments."""
+    def sets(self, *, train: int, evaluate: int, test: int, seed: int, seen: int | None = None) -> Sets:
+        """`train` examples in all; `evaluate` and `test` examples of each chain, or `seen` of a seen one in both.
+
+        A pure function of the arguments.
+        """
         counts = allocate(balanced_weights(self.world, ~self.hidden), train)
         return Sets(
             self._draw(counts, "train", seed, 0),
-            self._draw(np.where(self.hidden, 0, evaluate), "eval", seed, 1),
+            self._draw(np.where(self.hidden, 0, evaluate if seen is None else seen), "eval", seed, 1),
             self._draw(np.where(self.hidden, evaluate, 0), "eval", seed, 2),
-            self._draw(np.where(self.hidden, 0, test), "test", seed, 3),
+            self._draw(np.where(self.hidden, 0, test if seen is None else seen), "test", seed, 3),
             self._draw(np.where(self.hidden, test, 0), "test", seed, 4),
         )
 

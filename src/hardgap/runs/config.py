@@ -156,6 +156,9 @@ class SymbolicRun(Run):
     train_examples: int = Field(144_000, gt=0, le=2_000_000)
     eval_examples: int = Field(200, gt=0, le=10_000, description="of each chain, to choose a checkpoint by")
     test_examples: int = Field(500, gt=0, le=10_000, description="of each chain")
+    seen_examples: int | None = Field(
+        None, gt=0, le=10_000, description="of each seen chain in both, where fewer are enough than of the held-out one"
+    )
     optimiser: Optimiser = Optimiser(batch=512)
     model: Seq2SeqSpec = Seq2SeqSpec()
 

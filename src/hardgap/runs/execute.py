@@ -53,6 +53,7 @@ def build_task(run: Run, *, scramble: int | None = None) -> Task:
             train_examples=run.train_examples,
             eval_examples=run.eval_examples,
             test_examples=run.test_examples,
+            seen_examples=run.seen_examples,
             optimiser=run.optimiser,
             model=run.model,
             seed=run.seed,

@@ -29,6 +29,7 @@ DATA = (
     "train_examples",
     "eval_examples",
     "test_examples",
+    "seen_examples",
     "seed",
 )
 """What of a run its baselines depend on."""
@@ -79,7 +80,7 @@ def measure_baselines(folder: Path, run: SymbolicRun, on_progress: Progress = si
     if (kept := kept_baselines(folder, run)) is not None:
         return kept
     sizes = {"train": run.train_examples, "evaluate": run.eval_examples, "test": run.test_examples}
-    sets = run.gap.sets(**sizes, seed=run.seed)
+    sets = run.gap.sets(**sizes, seen=run.seen_examples, seed=run.seed)
     found: list[dict[str, Any]] = []
     for done, method in enumerate(SYMBOLIC_METHODS):
         on_progress(f"{run.holdout} {method.name}", done, len(SYMBOLIC_METHODS))

@@ -56,6 +56,7 @@ class SymbolicTask:
         train_examples: int,
         eval_examples: int,
         test_examples: int,
+        seen_examples: int | None = None,
         optimiser: Optimiser,
         model: Seq2SeqSpec,
         seed: int,
@@ -64,7 +65,12 @@ class SymbolicTask:
     ) -> None:
         self.gap, self.seed, self.device = gap, seed, device
         self.codec = Codec(gap.world, condition, seed)
-        self._sizes = {"train": train_examples, "evaluate": eval_examples, "test": test_examples}
+        self._sizes: dict[str, Any] = {
+            "train": train_examples,
+            "evaluate": eval_examples,
+            "test": test_examples,
+            "seen": seen_examples,
+        }
         self._model_spec, self._batch, self._scramble = model, optimiser.batch, scramble
         self._order = lru_cache(maxsize=1)(self._shuffle)
 
