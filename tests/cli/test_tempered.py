@@ -85,6 +85,9 @@ def test_the_recipe_is_a_choice_and_options_win(capsys: pytest.CaptureFixture[st
     warmer = trained(capsys, "--recipe", "tempered", "--temperature", "16", "--unroll-steps", "3")
     assert (warmer.unrolling.temperature.start, warmer.unrolling.steps) == (16.0, 3)
     assert warmer.budget == recipe.budget
+    longer = trained(capsys, "--recipe", "tempered", "--steps", str(3 * recipe.budget.steps))
+    assert longer.budget.restart_at == 3 * recipe.budget.restart_at
+    assert trained(capsys, "--recipe", "tempered", "--steps", "1").budget.restart_at is None
     assert trained(capsys, "--recipe", "tempered", "--unroll", "none").unrolling.feedback == "none"
 
 

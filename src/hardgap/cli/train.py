@@ -33,7 +33,7 @@ def train(
     step_weights: Annotated[str | None, Parameter(help="Loss weight of each step, e.g. 1,1,2,2.")] = None,
     temperature: Annotated[
         str | None,
-        Parameter(help="T in sigmoid(logit/T): a number, or FROM:TO:STEPS such as 4:1:2000; 1 if not given."),
+        Parameter(help="T in sigmoid(logit/T): a number, or FROM:TO:STEPS such as 4:1:2000; else 1, tempered 8."),
     ] = None,
     masking: Annotated[Literal["every", "first"], Parameter(help="`first` is the leaky control.")] = "every",
     scale: Annotated[Literal["smoke", "desk", "paper"], Parameter(help="Where defaults come from.")] = "desk",
@@ -93,8 +93,17 @@ def train(
     optimiser = {"batch": batch, "learning_rate": learning_rate, "schedule": schedule, "clip": clip}
     budget = {"steps": steps, "stop_after_solved": until_solved, "restart_at": restart_at}
     regime = _unrolling(unroll, unroll_steps, temperature, step_weights)
-    run = _configure(RECIPES[recipe](scale, rule, hidden), changes, regime, optimiser, budget)
+    start = RECIPES[recipe](scale, rule, hidden)
+    if restart_at is None and start.budget.restart_at is not None:
+        budget["restart_at"] = 0 if init is not None else _restart_in(start, steps)
+    run = _configure(start, changes, regime, optimiser, budget)
     return _train(Store(store), run, json=json)
+
+
+def _restart_in(start: AutomatonRun, steps: int | None) -> int:
+    """The recipe's restart, as early in other than its own number of steps as in those; 0, never, if there is none."""
+    planned, own = start.budget.restart_at or 0, start.budget.steps
+    return planned if steps is None else planned * steps // own
 
 
 def _unrolling(feedback: str | None, steps: int | None, temperature: str | None, weights: str | None) -> dict[str, Any]:

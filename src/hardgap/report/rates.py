@@ -16,8 +16,8 @@ from hardgap.studies.trial import Arm
 
 @dataclass(frozen=True)
 class Rate:
-    """One arm: `recovered` counts runs that end with at least 70 % holdout, `solved` those that reached 99 % of
-    everything; `steps` holds the steps to that of each solved run."""
+    """One arm: `recovered` counts runs that end with at least 70 % holdout, `solved` those that end with 99 % of
+    everything; `steps` holds the steps of each of these from which on it stayed so."""
 
     factor: str
     value: str
@@ -52,7 +52,7 @@ def rate(arm: Arm, store: Store) -> Rate:
     """Sum up the finished runs of an arm."""
     found = finished(arm, store)
     recovered = sum(summary.success for summary in found.values())
-    steps = [summary.solved_step for summary in found.values() if summary.solved_step is not None]
+    steps = [summary.lasting_step for summary in found.values() if summary.lasting_step is not None]
     return Rate(
         factor=arm.factor,
         value=arm.value,

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from functools import cache
 from statistics import fmean
 from typing import Any
 
+import numpy as np
+
 from hardgap.automata.completions import completions
-from hardgap.automata.evidence import every_row
-from hardgap.automata.gap import Gap
+from hardgap.automata.evidence import rows_shown
+from hardgap.automata.gap import Gap, draw_hidden
+from hardgap.automata.rule import parse_rule
 from hardgap.report.rates import Rate, finished, pooled, rates
 from hardgap.report.statistics import rank_correlation, same_rate_p
 from hardgap.runs.store import Store
+from hardgap.studies.cliff import INFORMED, PUBLISHED
 from hardgap.studies.forecast import PREDICTORS
 from hardgap.studies.study import Scale
 from hardgap.studies.target import control, target
 from hardgap.studies.trial import Arm, Trial
+from hardgap.studies.wide import ROUTING
 
 Data = dict[str, Any]
 ROUTED = 0.9
@@ -74,14 +80,26 @@ def _by_factor(measured: list[Rate]) -> dict[str, list[Rate]]:
 
 
 def _cliff(arms: list[Arm], measured: list[Rate], scale: Scale, store: Store) -> Data:
-    """Beside each arm, the share of its sets' hidden entries that what is visible determines."""
-    return {"determined": [_determined_share(arm) for arm in arms]}
+    """The share of hidden entries that what is visible determines, of the sets that were run and by size."""
+    shares = [[_determined_share(run.gap, run.width) for run in finished(arm, store)] for arm in arms]
+    width = arms[0].runs[0].width
+    return {
+        "determined": [fmean(share) if share else None for share in shares],
+        "information": {rule: [(k, _information(rule, k, width)) for k in INFORMED] for rule in PUBLISHED},
+    }
 
 
-def _determined_share(arm: Arm) -> float:
-    """Of the hidden entries of an arm's sets, from every row there could be, three steps on."""
-    gaps = {run.hide: run.gap for run in arm.runs}
-    return fmean(len(completions(every_row(gap, 3), limit=2).determined) / len(gap.hidden) for gap in gaps.values())
+def _information(rule: str, k: int, width: int) -> float:
+    """The mean over five random sets of k patterns."""
+    parsed = parse_rule(rule)
+    return fmean(_determined_share(Gap(parsed, draw_hidden(parsed, k, seed=seed)), width) for seed in range(5))
+
+
+@cache
+def _determined_share(gap: Gap, width: int) -> float:
+    """Of the hidden entries, from every row of that width, as many steps on as the recipe unrolls."""
+    rows = (np.arange(2**width)[:, None] >> np.arange(width) & 1).astype(np.uint8)
+    return len(completions(rows_shown(gap, rows, 4), limit=2).determined) / len(gap.hidden)
 
 
 def _explain(arms: list[Arm], measured: list[Rate], scale: Scale, store: Store) -> Data:
@@ -106,10 +124,11 @@ def _course(arm: Arm, store: Store) -> list[Data]:
 
 
 def _wide(arms: list[Arm], measured: list[Rate], scale: Scale, store: Store) -> Data:
-    """The course of each arm, and the step by which its network had found where to look."""
+    """The course of each arm, how far it had found where to look after so many steps, and when it had."""
     courses = [_course(arm, store) for arm in arms]
     routed = [next((p["step"] for p in course if p["visible"] >= ROUTED), None) for course in courses]
-    return {"courses": courses, "routed": routed}
+    early = [next((p["visible"] for p in course if p["step"] == ROUTING), None) for course in courses]
+    return {"courses": courses, "early": early, "routed": routed}
 
 
 def _forecast(arms: list[Arm], measured: list[Rate], scale: Scale, store: Store) -> Data:
@@ -130,7 +149,7 @@ def _forecast(arms: list[Arm], measured: list[Rate], scale: Scale, store: Store)
 def _slowness(arms: list[Arm], store: Store) -> list[tuple[Gap, float]]:
     """Each gap with its mean steps to recovery, the budget standing in where a run has not recovered."""
     found = ((arm.runs[0].gap, finished(arm, store)) for arm in arms)
-    return [(gap, fmean(s.solved_step or r.budget.steps for r, s in runs.items())) for gap, runs in found if runs]
+    return [(gap, fmean(s.lasting_step or r.budget.steps for r, s in runs.items())) for gap, runs in found if runs]
 
 
 MORE: dict[str, Callable[[list[Arm], list[Rate], Scale, Store], Data]] = {

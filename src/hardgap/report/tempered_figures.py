@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
+from matplotlib.ticker import MaxNLocator
 
 from hardgap.errors import BadInput
 from hardgap.report.figures import HIDDEN, HOLDOUT, PAPER, STYLE, VISIBLE
@@ -17,6 +18,8 @@ from hardgap.studies.identifiability import TRAINED_K
 
 Data = dict[str, Any]
 CONTROL, TEMPERED = VISIBLE, HOLDOUT
+BESIDE = (1.02, 1.0)
+"""Where a legend stands that would hide lines inside its axes."""
 
 
 def tempered_figure(data: Data) -> Figure:
@@ -139,18 +142,19 @@ def _cliff(data: Data) -> Figure:
     rules = list(dict.fromkeys(arm["factor"].split(",")[0] for arm in data["arms"] if arm["n"]))
     figure = Figure(figsize=(max(6.5, 5.2 * len(rules)), 3.4), layout="constrained")
     for axes, rule in zip(figure.subplots(1, len(rules), sharey=True, squeeze=False)[0], rules, strict=True):
-        pairs = [(a, d) for a, d in zip(data["arms"], data["determined"], strict=True) if a["factor"].startswith(rule)]
-        warm = [(a, d) for a, d in pairs if "tempered" in a["factor"]]
-        axes.plot([int(a["value"]) for a, _ in warm], [100 * d for _, d in warm], color="#1b9e77", linewidth=2,
+        arms = [arm for arm in data["arms"] if arm["factor"].startswith(rule)]
+        known = data["information"][rule.removeprefix("Rule ")]
+        axes.plot([k for k, _ in known], [100 * share for _, share in known], color="#1b9e77", linewidth=2,
                   label="determined by what is visible")  # fmt: skip
-        _line(axes, [a for a, _ in warm], TEMPERED, "tempered")
-        _line(axes, [a for a, _ in pairs if "T = 1" in a["factor"]], CONTROL, "T = 1, same sets and steps")
+        _line(axes, [arm for arm in arms if "tempered" in arm["factor"]], TEMPERED, "tempered")
+        _line(axes, [arm for arm in arms if "T = 1" in arm["factor"]], CONTROL, "T = 1, same sets and steps")
         paper = TRAINED_K[rule.removeprefix("Rule ")]
         axes.plot(
             list(paper), list(paper.values()), "--", marker="s", markersize=4, color=PAPER, label="paper, 50 epochs"
         )
         axes.set_title(rule, loc="left")
         axes.set_xlabel("patterns hidden, of 32")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_ylim(0, 104)
     figure.axes[0].set_ylabel("holdout accuracy, %; dots: runs")
     figure.axes[0].legend(frameon=False, loc="lower left", fontsize=8.5)
@@ -171,8 +175,9 @@ def _explain(data: Data) -> Figure:
     """Holdout accuracy, certainty and gradient at hidden cells over training; one line an arm."""
     factors = list(dict.fromkeys(arm["factor"] for arm in data["arms"]))
     panels = [("holdout", "holdout accuracy, %", 100.0), ("logit_hidden", "mean |logit|, hidden cells", 1.0),
-              ("gradient_hidden", "mean |gradient| reaching them", 1.0)]  # fmt: skip
-    figure = Figure(figsize=(11, 2.4 * len(factors)), layout="constrained")
+              ("gradient_hidden", "mean |gradient| reaching them", 1.0),
+              ("pull_hidden", "its part towards the truth", 1.0)]  # fmt: skip
+    figure = Figure(figsize=(14.5, 2.4 * len(factors)), layout="constrained")
     grid = figure.subplots(len(factors), len(panels), sharex=True, squeeze=False)
     colours = (CONTROL, TEMPERED, "#7570b3", "#1b9e77", "#e7298a")
     for row, factor in enumerate(factors):
@@ -184,8 +189,10 @@ def _explain(data: Data) -> Figure:
                 )
         grid[row, 0].set_title(factor, loc="left", fontsize=10)
         grid[row, 0].set_ylim(-3, 104)
-        grid[row, 0].legend(frameon=False, fontsize=8, loc="upper right")
+        grid[row, -1].legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=BESIDE)
         grid[row, 2].set_yscale("log")
+        grid[row, 3].set_yscale("symlog", linthresh=0.01)
+        grid[row, 3].axhline(0, color="#bbbbbb", linewidth=0.7)
         for axes, (_, name, _) in zip(grid[row], panels, strict=True):
             axes.set_ylabel(name, fontsize=8.5)
     for axes in grid[-1]:
@@ -213,8 +220,8 @@ def _forecast(data: Data) -> Figure:
 
 def _wide(data: Data) -> Figure:
     """Visible accuracy under each way to route; holdout accuracy of each pattern under the quickest of them."""
-    figure = Figure(figsize=(11, 3.4), layout="constrained")
-    left, right = figure.subplots(1, 2)
+    figure = Figure(figsize=(13, 3.6), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=(1, 1.4))
     for arm, course in zip(data["arms"], data["courses"], strict=True):
         routing = arm["factor"].startswith("routing: ")
         axes, key = (left, "visible") if routing else (right, "holdout")
@@ -226,8 +233,10 @@ def _wide(data: Data) -> Figure:
     right.set_ylabel("holdout accuracy, %")
     for axes in (left, right):
         axes.set_xlabel("training step")
-        if axes.lines:
-            axes.legend(frameon=False, fontsize=8)
+    if left.lines:
+        left.legend(frameon=False, fontsize=8, loc="upper left")
+    if right.lines:
+        right.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=BESIDE)
     return figure
 
 

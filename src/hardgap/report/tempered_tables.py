@@ -62,7 +62,7 @@ def _cliff(data: Data) -> TextTable:
                     _share(beside) if beside else "",
                     _share(arm),
                     mean,
-                    f"{100 * share:.0f}",
+                    "" if share is None else f"{100 * share:.0f}",
                 ]
             )
     return TextTable(_title(data), ["rule", *right], rows, right)
@@ -80,11 +80,13 @@ def _forecast(data: Data) -> TextTable:
 
 
 def _wide(data: Data) -> TextTable:
-    right = ["paper, 7,850 steps", "visible 90 % at", "recovered", "holdout at the end, %", "solved at"]
+    visible = ["visible after 1,000 steps, %", "90 % of visible at"]
+    right = ["paper, 7,850 steps", *visible, "recovered", "holdout at the end, %", "solved at"]
     rows: list[list[object]] = []
-    for arm, routed in zip(data["arms"], data["routed"], strict=True):
+    for arm, early, routed in zip(data["arms"], data["early"], data["routed"], strict=True):
         end = f"{100 * arm['holdout'][0]:.1f}" if arm["n"] else ""
-        told = [_paper(arm), "" if routed is None else routed, _share(arm), end, _median(arm)]
+        seen = ["" if early is None else f"{100 * early:.1f}", "" if routed is None else routed]
+        told = [_paper(arm), *seen, _share(arm), end, _median(arm)]
         rows.append([arm["factor"], arm["value"], *told])
     return TextTable(_title(data), ["factor", "hidden", *right], rows, right)
 

@@ -22,6 +22,7 @@ class Summary:
     best_holdout: float
     steps: int
     solved_step: int | None  # the first evaluation with both accuracies at least `solved_at`
+    lasting_step: int | None  # the first of the evaluations, solved all, with which the run ended
     transition_step: int | None  # the first evaluation with holdout at least 50 %
 
     @property
@@ -37,6 +38,8 @@ def summarise(curve: list[dict[str, Any]], solved_at: float = 0.99) -> Summary:
     """
     trained = [point for point in curve if point["step"] > 0] or curve
     solved = [p["step"] for p in trained if min(p["visible"], p["holdout"]) >= solved_at]
+    unsolved = [p["step"] for p in curve if min(p["visible"], p["holdout"]) < solved_at]
+    lasting = [step for step in solved if step > max(unsolved, default=-1)]
     crossed = [p["step"] for p in trained if p["holdout"] >= 0.5]
     last = curve[-1]
     return Summary(
@@ -45,5 +48,6 @@ def summarise(curve: list[dict[str, Any]], solved_at: float = 0.99) -> Summary:
         best_holdout=max(point["holdout"] for point in trained),
         steps=last["step"],
         solved_step=solved[0] if solved else None,
+        lasting_step=lasting[0] if lasting else None,
         transition_step=crossed[0] if crossed else None,
     )

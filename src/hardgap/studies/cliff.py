@@ -21,6 +21,8 @@ PUBLISHED: dict[str, dict[int, tuple[int, int] | None]] = {
     "G": {24: (10, 10), 26: (7, 10), 28: (8, 10)},
 }
 SETS = range(3)
+INFORMED = (14, 20, 24, 26, 27, 28, 29, 30, 31)
+"""Numbers of hidden patterns at which it is asked what could be recovered at all, each on five random sets."""
 STEPS = 2 * TEN_EPOCHS
 """More hidden entries take longer; the restart, timed for single patterns, is left out."""
 

@@ -11,6 +11,9 @@ from hardgap.studies.scales import base
 from hardgap.studies.study import Scale
 from hardgap.studies.trial import Arm, trial
 
+UNSTOPPED = 5
+"""A seed that had no part in any choice."""
+
 
 @trial("target")
 def target(scale: Scale) -> Iterable[Arm]:
@@ -38,7 +41,7 @@ def control(scale: Scale) -> Iterator[Arm]:
 
 @trial("first-attempt")
 def first_attempt(scale: Scale) -> Iterator[Arm]:
-    """What the restart is needed for: the recipe's first attempt alone, run to the end."""
+    """What the restart is needed for: the recipe's first attempt alone, for as many steps."""
     for arm in target.arms(scale):
         runs = tuple(single_attempt(run) for run in arm.runs if run.seed < 3)
         yield Arm(arm.factor, arm.value, runs, arm.paper)
@@ -46,6 +49,14 @@ def first_attempt(scale: Scale) -> Iterator[Arm]:
             for t in (2.0, 4.0):
                 cooler = tuple(run.but(unrolling=soft(t)) for run in runs)
                 yield Arm(arm.factor, f"{arm.value}, T = {t:g}", cooler, arm.paper)
+
+
+@trial("unstopped")
+def unstopped(scale: Scale) -> Iterator[Arm]:
+    """The recipe as one would use it who has no hidden target to look at: all its steps, solved or not."""
+    for arm in target.arms(scale):
+        run = arm.runs[UNSTOPPED]
+        yield Arm(arm.factor, arm.value, (run.but(budget=run.budget.model_copy(update={"stop_after_solved": None})),))
 
 
 @trial("unharmed")

@@ -49,9 +49,8 @@ def wide(scale: Scale) -> Iterator[Arm]:
         yield Arm("T = 8", f"pattern {pattern}", (run,), (successes, 10))
     for pattern in (SMUGGLED, COMPARED):
         run = wide_run(scale, pattern)
-        yield Arm(
-            f"T = 8, then 4 from step {run.budget.restart_at:,}", f"pattern {pattern}", (run,), (paper[pattern], 10)
-        )
+        again = f"T = 8, restart at step {run.budget.restart_at:,} with T = 4"
+        yield Arm(again, f"pattern {pattern}", (run,), (paper[pattern], 10))
     cooling = Temperature(start=HOT, end=1.0, over=TEN_EPOCHS)
     run = single_attempt(wide_run(scale, SMUGGLED)).but(unrolling=Unrolling(temperature=cooling))
     yield Arm(f"T from 8 to 1 over {TEN_EPOCHS:,} steps", f"pattern {SMUGGLED}", (run,), (paper[SMUGGLED], 10))
