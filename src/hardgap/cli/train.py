@@ -51,7 +51,7 @@ def train(
     ] = None,
     model: Annotated[str, Parameter(help="encoder, conv, or your own package.module:factory.")] = "encoder",
     positions: Annotated[
-        Literal["random", "waves"], Parameter(help="How the encoder's start; `waves` route wide rows sooner.")
+        Literal["random", "waves"], Parameter(help="How the encoder's positions start; `waves` suit wide rows.")
     ] = "random",
     init: Annotated[
         Path | None, Parameter(help="Start from these weights (.safetensors), e.g. a construction.")

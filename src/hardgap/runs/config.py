@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from abc import abstractmethod
 from functools import cached_property
 from typing import Any, Literal, Self, TypeVar
 
@@ -78,9 +79,9 @@ class Run(Spec):
         data = self.model_dump() | changes
         return validated(type(self), data)
 
+    @abstractmethod
     def describe(self) -> str:
         """One line for lists and progress."""
-        raise NotImplementedError
 
 
 class AutomatonRun(Run):

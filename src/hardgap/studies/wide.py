@@ -24,7 +24,7 @@ COMPARED = 3
 SMUGGLED = 0
 """The pattern that T = 8 does not recover at this width; there the restart and a falling temperature are tried."""
 ROUTING = 1000
-"""Steps for that."""
+"""The steps after which the ways to route are compared."""
 
 
 def wide_run(
