@@ -40,6 +40,19 @@ def test_a_trial_is_trained_printed_and_drawn_and_the_second_time_it_is_there(
     assert (code, out.count("/1 of 10")) == (0, 4)
     _, out, _ = call(capsys, "tempered", "--scale", "smoke", "--json")
     assert {row["trial"]: row["done"] for row in json.loads(out)}["unharmed"] == 4
+    _one_run_has_one_file(capsys, tmp_path)
+
+
+def _one_run_has_one_file(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    """`--keep` leaves out what stands anywhere in the results already."""
+    keep = ("tempered", "unharmed", "--scale", "smoke", "--no-run", "--keep", "results")
+    assert "4 new runs written" in call(capsys, *keep)[2]
+    files = sorted(folder.glob("results/tempered/unharmed/*.json"))
+    assert len(files) == 4
+    (folder / "results/main").mkdir()
+    files[0].rename(folder / "results/main" / files[0].name)
+    assert "0 new runs written" in call(capsys, *keep)[2]
+    assert not files[0].exists()
 
 
 def test_without_any_store_the_trials_are_listed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -25,6 +25,9 @@ def tempered(
     budget: Annotated[str | None, Parameter(help="Stop after this long, e.g. 90m; the next call goes on.")] = None,
     run: Annotated[bool, Parameter(help="Train what is missing; `--no-run` only prints what is there.")] = True,
     figure: Annotated[Path | None, Parameter(help="Also draw it: a .svg, .png or .pdf file.")] = None,
+    keep: Annotated[
+        Path | None, Parameter(help="Also write its finished runs to KEEP/tempered/TRIAL, but those KEEP already has.")
+    ] = None,
     markdown: Annotated[bool, Parameter(negative="", help="Print the table as Markdown.")] = False,
     workers: Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")] = None,
     store: StoreFolder = STORE,
@@ -42,6 +45,7 @@ def tempered(
         hardgap tempered target --budget 90m
         hardgap tempered target --no-run --figure target.svg
         hardgap tempered dial --seeds 1 --json
+        hardgap tempered control --no-run --keep results
     """
     import hardgap.studies  # noqa: F401  (declares them)
     from hardgap.runs.store import Store
@@ -57,6 +61,8 @@ def tempered(
     opened, code = Store(store, create=run), 0
     if run:
         code = _train(opened, chosen, scale, budget, workers)
+    if keep is not None:
+        _keep(opened, chosen, scale, keep)
     _show(opened, chosen, scale, figure, markdown, json=json)
     return code
 
@@ -92,6 +98,16 @@ def _train(store: Store, trial: Trial, scale: Scale, budget: str | None, workers
 
     seconds = parse_duration(budget) if budget else None
     return run_and_report(store, in_order(trial.arms(scale)), workers=workers, seconds=seconds)
+
+
+def _keep(store: Store, trial: Trial, scale: Scale, folder: Path) -> None:
+    from hardgap.cli.output import err
+    from hardgap.runs.results import export_new_runs
+    from hardgap.studies.trial import in_order
+
+    rows = store.rows(run.id for run in in_order(trial.arms(scale)))
+    written = export_new_runs(store, rows, folder, folder / "tempered" / trial.name)
+    err().print(f"{len(written)} new runs written to {folder / 'tempered' / trial.name}")
 
 
 def _show(store: Store, trial: Trial, scale: Scale, figure: Path | None, markdown: bool, *, json: bool) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -36,6 +37,12 @@ def export_runs(store: Store, rows: list[Row], folder: Path) -> list[Path]:
             write_text(path, text)
             written.append(path)
     return written
+
+
+def export_new_runs(store: Store, rows: Iterable[Row], results: Path, folder: Path) -> list[Path]:
+    """`export_runs` without those that have a file anywhere under `results`: one run, one file."""
+    kept = {path.stem for path in results.rglob("*.json") if RUN_FILE.fullmatch(path.name)}
+    return export_runs(store, [row for row in rows if row.id not in kept], folder)
 
 
 def as_text(row: Row, curve: list[dict[str, Any]]) -> str:

@@ -1,95 +1,110 @@
-"""The search for what the paper leaves open about Experiment 2: batch, learning rate, start, dropout.
+"""The search for what the paper leaves open about Experiment 2: batch, learning rate, start, dropout, length.
 
     python -m hardgap.studies.symbolic_search FOLDER
 
-trains what is missing in the store FOLDER, one run at a time, and prints a line for every run. Its pairs are none of
-the paper's four, so no number of the symbolic table was chosen by looking at it. Every setting sees the same number of
-examples, which takes about the same time on one core; the best is the one whose held-out pair is recovered most.
+trains what is missing in the store FOLDER, two runs at a time, and prints a line for every run. Its pairs are none of
+the paper's four, so no number of the symbolic table was chosen by looking at it. One thing at a time differs from
+`BASE`, every setting runs on both pairs, and the best is the one whose held-out pairs are recovered most at the
+checkpoint that the paper would take (the peak on the evaluation set).
 
-    settings     one pair, one seed, the full derivation: each setting once
-    conditions   the best of them on both pairs, full derivation against label-only
+    settings     the full derivation: each setting on both pairs, one seed
+    conditions   the best of them, label-only
 """
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from statistics import fmean
+from typing import Any, NamedTuple
 
 from hardgap.nn.spec import Seq2SeqSpec
-from hardgap.operators.tokens import Condition
 from hardgap.runs.config import SymbolicRun
 from hardgap.runs.local import run_sweep
+from hardgap.runs.selection import select_point
 from hardgap.runs.store import Store
 from hardgap.studies.symbolic_scales import symbolic_base
 from hardgap.training.spec import Budget, Optimiser
 
 PAIRS = ("^r", "L&")
-EXAMPLES = 768_000
-"""That a run sees, repetitions counted: about three minutes on one core."""
-SETTINGS = (
-    (128, 2e-3, 0.1, 0.0),
-    (128, 2e-3, 0.1, 0.1),
-    (128, 1e-3, 0.1, 0.0),
-    (64, 2e-3, 0.1, 0.0),
-    (128, 2e-3, 1.0, 0.0),
-)
-"""Batch, highest learning rate, the deviation with which embeddings and positions start, dropout."""
 WARMED_UP = 0.05
 """The share of the steps over which the learning rate rises; then it falls to 0 as a cosine."""
-LOOKS = 12
+LOOKS = 20
 
 
-def setting(batch: int, rate: float, std: float, dropout: float, *, pair: str = PAIRS[0]) -> SymbolicRun:
-    """One setting with the gradient clipped at 1, evaluated a dozen times."""
-    steps = EXAMPLES // batch
-    warmup = round(WARMED_UP * steps)
-    optimiser = Optimiser(batch=batch, learning_rate=rate, clip=1.0, schedule="cosine", warmup=warmup)
-    return symbolic_base("paper", pair).but(
-        optimiser=optimiser,
-        budget=Budget(steps=steps, evaluate_every=steps // LOOKS),
-        model=Seq2SeqSpec(embedding_std=std, position_std=std, dropout=dropout),
-        eval_examples=100,
-        test_examples=8,
-    )
+class Setting(NamedTuple):
+    """What the search varies."""
+
+    batch: int = 128
+    rate: float = 2e-3
+    std: float = 0.1  # with which embeddings and positions start
+    dropout: float = 0.1
+    examples: int = 384_000  # that a run sees, repetitions counted: two or three minutes on one core
+
+    def run(self, pair: str) -> SymbolicRun:
+        """With the gradient clipped at 1, on the paper's data."""
+        steps = self.examples // self.batch
+        warmup = round(WARMED_UP * steps)
+        return symbolic_base("paper", pair).but(
+            optimiser=Optimiser(batch=self.batch, learning_rate=self.rate, clip=1.0, schedule="cosine", warmup=warmup),
+            budget=Budget(steps=steps, evaluate_every=steps // LOOKS),
+            model=Seq2SeqSpec(embedding_std=self.std, position_std=self.std, dropout=self.dropout),
+            seen_examples=10,
+        )
 
 
-def settings() -> list[SymbolicRun]:
-    return [setting(*one) for one in SETTINGS]
-
-
-def conditions(best: SymbolicRun) -> list[SymbolicRun]:
-    """A setting on every pair of the search, with and without the derivation."""
-    chosen: tuple[Condition, ...] = ("familiar", "label-only")
-    return [best.but(holdout=pair, condition=condition) for pair in PAIRS for condition in chosen]
+BASE = Setting()
+SETTINGS = (
+    BASE,
+    BASE._replace(dropout=0.0),
+    BASE._replace(rate=1e-3),
+    BASE._replace(batch=64),
+    BASE._replace(dropout=0.2),
+    BASE._replace(std=1.0),
+)
 
 
 def found(store: Store, run: SymbolicRun) -> dict[str, Any]:
-    """What a finished run reached on its evaluation sets, by which settings are compared."""
-    chosen = run.optimiser
+    """What a finished run reached on its evaluation sets: at its end, and where its held-out pair was best."""
+    curve = store.curve(run.id)
+    peak = select_point(curve, "eval-holdout")
     return {
         "pair": run.holdout,
         "condition": run.condition,
-        "batch": chosen.batch,
-        "learning_rate": chosen.learning_rate,
+        "batch": run.optimiser.batch,
+        "learning_rate": run.optimiser.learning_rate,
         "std": run.model.embedding_std,
         "dropout": run.model.dropout,
         "steps": run.budget.steps,
-        **store.curve(run.id)[-1]["detail"]["eval"],
+        "end": curve[-1]["detail"]["eval"],
+        "peak": peak["detail"]["eval"],
+        "peak step": peak["step"],
         "seconds": round(store.get(run.id).seconds),
     }
+
+
+def best_setting(store: Store) -> Setting:
+    """The one whose peaks on the evaluation set are highest, averaged over the pairs."""
+
+    def peaks(setting: Setting) -> float:
+        return fmean(found(store, setting.run(pair))["peak"]["holdout"] for pair in PAIRS)
+
+    return max(SETTINGS, key=peaks)
 
 
 def main(folder: Path) -> None:
     store = Store(folder)
 
     def train(runs: list[SymbolicRun]) -> None:
-        for run in runs:
-            run_sweep(store, [run], workers=1)
-            print(found(store, run), flush=True)
+        for pair_of_runs in zip(runs[::2], runs[1::2], strict=True):
+            run_sweep(store, pair_of_runs, workers=2)
+            for run in pair_of_runs:
+                print(found(store, run), flush=True)
 
-    train(settings())
-    train(conditions(max(settings(), key=lambda run: found(store, run)["holdout"])))
+    train([setting.run(pair) for setting in SETTINGS for pair in PAIRS])
+    best = best_setting(store)
+    print("best:", best)
+    train([best.run(pair).but(condition="label-only") for pair in PAIRS])
 
 
 if __name__ == "__main__":
