@@ -174,7 +174,7 @@ def test_every_analysis_is_drawn() -> None:
     drawn = {name: as_svg(figure) for name, figure in analysis_figures(run).items()}
     assert drawn.keys() == run["analyses"].keys()
     assert "1 ^ 2 = 3" in drawn["substitution"]
-    assert "dec_cross_0.0" in drawn["heads"]
+    assert "dec_cross_0_head_0" in drawn["heads"]
 
 
 # The document

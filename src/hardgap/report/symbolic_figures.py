@@ -118,25 +118,23 @@ def lens_figure(run: Run) -> Figure:
 
 
 def heads_figure(run: Run) -> Figure:
-    """What each head is worth on seen pairs (across) and on the held-out one (up)."""
-    heads = run["analyses"]["heads"]
-    whole = next(head for head in heads if head["head"] is None)
+    """One row a head, the most needed for the held-out pair on top: what is lost there and on seen pairs without it."""
+    measured = run["analyses"]["heads"]
+    whole = next(head for head in measured if head["head"] is None)
+    heads = [head for head in measured if head["head"] is not None]
+    heads.sort(key=lambda head: float(head["holdout"]), reverse=True)
+    rows = range(len(heads))
+    lost = {part: [100 * (whole[part] - head[part]) for head in heads] for part in ("seen", "holdout")}
     with mpl.rc_context(STYLE):
-        figure, axes = _one_axes(6.0, 4.6)
-        for head in heads:
-            if head["head"] is None:
-                continue
-            x, y = (100 * (whole[part] - head[part]) for part in ("seen", "holdout"))
-            colour = {"enc_self": PAPER, "dec_causal": VISIBLE, "dec_cross": HOLDOUT}[head["attention"][:-2]]
-            axes.plot([x], [y], "o", color=colour)
-            axes.annotate(
-                f"{head['attention']}.{head['head']}", (x, y), fontsize=7, xytext=(3, 2), textcoords="offset points"
-            )
-        low, high = (min(axes.get_xlim()[0], axes.get_ylim()[0]), max(axes.get_xlim()[1], axes.get_ylim()[1]))
-        axes.plot([low, high], [low, high], color=HIDDEN, linewidth=0.8, linestyle=":")
-        axes.set_xlabel("points lost on seen pairs")
-        axes.set_ylabel("points lost on the held-out pair")
+        figure, axes = _one_axes(6.4, 0.22 * len(heads) + 1.2)
+        axes.axvline(0, color=HIDDEN, linewidth=0.8)
+        axes.hlines(rows, lost["seen"], lost["holdout"], color=PAPER, linewidth=0.8)
+        axes.plot(lost["seen"], rows, "o", color=VISIBLE, label="seen pairs")
+        axes.plot(lost["holdout"], rows, "o", color=HOLDOUT, label="held-out pair")
+        axes.set_yticks(rows, [f"{head['attention']}_head_{head['head']}" for head in heads], fontsize=8)
+        axes.set_xlabel("points lost without this head")
         axes.set_title(f"{_about(run)}: one head silenced", loc="left", fontsize=11)
+        axes.legend(frameon=False, fontsize=8, loc="lower right")
     return figure
 
 
