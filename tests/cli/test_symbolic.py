@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,25 @@ def test_training_reports_every_selection_and_measure(store: Path, capsys: pytes
     assert "eval-seen" in table
 
 
+def test_the_question_it_proposes_has_an_answer(store: Path, run: str, capsys: pytest.CaptureFixture[str]) -> None:
+    call("train", "^&", *SMALL, "--store", str(store))
+    command = re.search(r"`hardgap symbolic (ask .*)`", " ".join(capsys.readouterr().err.split()))
+    assert command is not None
+    call(*command[1].split(), "--select", "eval-seen", "--json")
+    assert "^&" in json.loads(capsys.readouterr().out)["fitting"]
+
+
+def test_opaque_letters_are_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    call("train", "^&", *SMALL, "--condition", "opaque", "--store", str(tmp_path), "--json")
+    trained = json.loads(capsys.readouterr().out)["run"]
+    call("ask", trained, "12", "7", "3", "15", "5", "--store", str(tmp_path), "--json")
+    letters = json.loads(capsys.readouterr().out)["letters"]
+    assert list(letters) == list("ABCD")
+    assert sorted(letters.values()) == sorted("^|&R")
+    call("ask", trained, "12", "7", "3", "15", "5", "--store", str(tmp_path))
+    assert f"A={letters['A']} B={letters['B']}" in capsys.readouterr().out
+
+
 def test_asking_shows_the_derivation_and_what_fits(store: Path, run: str, capsys: pytest.CaptureFixture[str]) -> None:
     call("ask", run, "12", "7", "3", "15", "5", "--store", str(store), "--json")
     reply = json.loads(capsys.readouterr().out)
@@ -66,7 +86,10 @@ def test_a_question_without_an_answer_says_so(store: Path, run: str, capsys: pyt
     assert "wrong" in shown
 
 
-@pytest.mark.parametrize("numbers", [["1", "2", "3"], ["1", "2", "3", "4", "16"], ["1", "2", "3", "4", "5", "6"]])
+@pytest.mark.parametrize(
+    "numbers",
+    [["1", "2", "3"], ["1", "2", "3", "4", "16"], ["1", "2", "3", "4", "5", "6"], ["1", "2", "3", "4", "5.5"]],
+)
 def test_wrong_questions_are_refused(store: Path, run: str, numbers: list[str]) -> None:
     with pytest.raises(BadInput, match="give 5 integers from 0 to 15: a b c d u"):
         call("ask", run, *numbers, "--store", str(store))
@@ -124,6 +147,8 @@ def test_analyses_are_shown_as_tables_at_the_chosen_checkpoint(
 def test_impossible_analyses_are_refused(store: Path, run: str) -> None:
     with pytest.raises(BadInput, match="which networks"):
         call("analyse", "--store", str(store))
+    with pytest.raises(BadInput, match="--seed -1: a seed is not negative"):
+        call("analyse", run, "--seed", "-1", "--store", str(store))
     with pytest.raises(BadInput, match="--examples 0"):
         call("analyse", run, "--examples", "0", "--store", str(store))
     with pytest.raises(BadInput, match="--only mind: choose corruption, substitution"):
@@ -155,3 +180,6 @@ def test_a_document_is_filled_once(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "up to date" in capsys.readouterr().err
     with pytest.raises(BadInput, match="cannot be read"):
         call("document", str(tmp_path / "none.md"))
+    with pytest.raises(BadInput, match="there is no folder"):
+        call("document", str(page), "--results", str(tmp_path / "typo"))
+    assert "41.8" in page.read_text()

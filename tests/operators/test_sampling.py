@@ -86,7 +86,7 @@ def test_same_arguments_same_examples_other_stream_other_examples() -> None:
 
 def test_a_pair_without_unambiguous_examples_is_refused() -> None:
     world = World.of("^|L", bits=1)  # on single bits LSHIFT gives 0, whatever came before
-    with pytest.raises(BadInput, match="have no unambiguous train example with 1-bit words"):
+    with pytest.raises(BadInput, match="have no train example that could be kept with 1-bit words"):
         draw(world, np.full(9, 5), "train", rivals=np.ones(9, bool), seed=0, stream=0)
 
 

@@ -51,10 +51,10 @@ def measured(folder: Path, tests: list[float]) -> MeasuredSeeds:
     [
         ([], "not measured"),
         ([0.7, 0.74], "too few runs"),
-        ([0.70, 0.74, 0.76], "agrees"),
+        ([0.70, 0.74, 0.76], "not told apart"),
         ([0.30, 0.33, 0.31], "lower"),
         ([0.95, 0.96, 0.94], "higher"),
-        ([0.95, 0.10, 0.94], "agrees"),  # so wide a spread rules nothing out
+        ([0.95, 0.10, 0.94], "not told apart"),  # so wide a spread rules nothing out
     ],
 )
 def test_the_verdict_follows_welchs_test(tmp_path: Path, tests: list[float], verdict: str) -> None:

@@ -21,7 +21,7 @@ from hardgap.training.task import Score
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 PEAKS = {"holdout": {24: 0.3, 42: 0.4, 48: 0.4}, "seen": {12: 0.2, 30: 0.9, 105: 0.9}}
-"""By step, 0 elsewhere. Ties go to the earliest; neither peak is among the evenly spaced snapshots (every 9 steps)."""
+"""By step, 0 elsewhere. These ties go to the earliest; neither peak is among the even snapshots (every 9 steps)."""
 
 
 def small(**changes: Any) -> SymbolicRun:

@@ -1,4 +1,4 @@
-"""The search as declared: no pair of the paper's table, one thing at a time, and desk is its base."""
+"""The search as declared: no pair of the paper's table, one thing at a time, and what became of it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def test_no_pair_of_the_table_is_looked_at() -> None:
     assert not set(search.PAIRS) & set(CASES)
 
 
-def test_the_desk_scale_is_its_base() -> None:
-    assert symbolic_base("desk", "^r").id == search.BASE.run("^r").id
+def test_the_desk_scale_is_what_it_found() -> None:
+    assert symbolic_base("desk", "^r").id == search.LONGER[-1].run("^r").id
 
 
 def test_every_setting_differs_in_one_thing_and_sees_as_many_examples() -> None:
@@ -37,10 +37,12 @@ def test_it_runs_and_says_what_was_found(
     small = search.Setting(batch=8, examples=160)
     monkeypatch.setattr(search, "SETTINGS", (small,))
     monkeypatch.setattr(search, "BASE", small)
+    monkeypatch.setattr(search, "LONGER", [small._replace(rate=0.5)])
     whole = search.symbolic_base("paper", "^r").but(train_examples=96, eval_examples=1, test_examples=1)
     monkeypatch.setattr(search, "symbolic_base", lambda scale, pair: whole.but(holdout=pair))
     search.main(tmp_path)
     assert Store(tmp_path).curve(small.run("L&").id)[-1]["step"] == 20
     said = capsys.readouterr().out
     assert said.count("label-only") == len(search.PAIRS)
+    assert said.count("'learning_rate': 0.5") == len(search.PAIRS)
     assert all(words in said for words in ("'pair': '^r'", "'batch': 8", "'peak': {'seen': ", "'seconds': "))

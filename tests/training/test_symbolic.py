@@ -241,10 +241,14 @@ def point(step: int, seen: float, holdout: float, tested: float) -> dict[str, An
 
 
 def test_selection_looks_at_the_evaluation_set_alone() -> None:
-    curve = [point(0, 0.1, 0.0, 0.9), point(10, 0.8, 0.7, 0.5), point(20, 0.9, 0.7, 0.2), point(30, 0.9, 0.1, 0.3)]
+    curve = [point(0, 0.1, 0.0, 0.9), point(10, 0.8, 0.7, 0.5), point(20, 0.9, 0.6, 0.2), point(30, 0.9, 0.1, 0.3)]
     assert select_point(curve, "eval-holdout")["step"] == 10
+    assert select_point([*curve, point(40, 0.8, 0.7, 0.1)], "eval-holdout")["step"] == 10
+    assert select_point([*curve, point(40, 0.85, 0.7, 0.1)], "eval-holdout")["step"] == 40
     assert select_point(curve, "eval-seen")["step"] == 20
     assert select_point(curve, "final")["step"] == 30
+    never = [point(step, seen, 0.0, 0.0) for step, seen in ((0, 0.0), (10, 0.3), (20, 0.2))]
+    assert select_point(never, "eval-holdout")["step"] == 10  # not the untrained network
     assert select_point(curve, "eval-seen", steps=(0, 10, 30))["step"] == 30
     with pytest.raises(BadInput, match="no evaluation to choose from"):
         select_point([], "final")

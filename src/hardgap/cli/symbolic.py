@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from hardgap.cli.output import STORE, Json, StoreFolder, err, percent, show_json, show_table
+from hardgap.cli.output import STORE, Json, StoreFolder, err, out, percent, show_json, show_table
 from hardgap.errors import BadInput
 
 if TYPE_CHECKING:
     from hardgap.runs.config import SymbolicRun
+    from hardgap.runs.selection import Selection
     from hardgap.runs.store import Store
 
 symbolic = App(name="symbolic", help="Experiment 2: chains of operators with one pair never shown.")
@@ -77,7 +79,7 @@ def train(
     run = configure(scale, holdout, changes, optimiser, {"steps": steps, "evaluate_every": evaluate_every})
     opened = Store(store)
     train_one(opened, run)
-    _report(opened, run, json=json)
+    _report(opened, run, store, json=json)
 
 
 def configure(
@@ -102,7 +104,7 @@ def configure(
 MEASURES = {"exact": "whole derivation", "pair": "operators", "f": "final value", "valid": "consistent derivation"}
 
 
-def _report(store: Store, run: SymbolicRun, *, json: bool) -> None:
+def _report(store: Store, run: SymbolicRun, folder: Path, *, json: bool) -> None:
     from hardgap.cli.runs import as_dict
     from hardgap.runs.selection import SELECTIONS, select_point
 
@@ -121,15 +123,31 @@ def _report(store: Store, run: SymbolicRun, *, json: bool) -> None:
     ]  # fmt: skip
     columns = ["checkpoint by", "step", "right", "seen %", "held out %"]
     show_table(run.describe(), columns, rows, right=["step", "seen %", "held out %"])
-    err().print(f"`hardgap symbolic ask {run.id} 12 7 33 43 21` asks this network")
+    where = "" if folder == STORE else f" --store {folder}"
+    err().print(f"`hardgap symbolic ask {run.id} {_question(run)}{where}` asks this network")
+
+
+def _question(run: SymbolicRun) -> str:
+    """Integers that the held-out operators explain."""
+    import numpy as np
+
+    world = run.gap.world
+    ops = (world.parse_chain(run.holdout) * world.length)[: world.length]
+    operands = np.array([[(12, 7, 33)[i % 3] for i in range(world.length + 1)]]) % world.size
+    example = world.examples(np.array([ops]), operands, np.array([21 % world.size]))
+    return " ".join(map(str, example.inputs[0]))
 
 
 @symbolic.command
 def ask(
     run: str,
     /,
-    *numbers: int,
-    step: Annotated[int | None, Parameter(help="Ask the snapshot after this many steps, not the end.")] = None,
+    *numbers: str,
+    select: Annotated[
+        Literal["eval-holdout", "eval-seen", "final"],
+        Parameter(help="Which checkpoint is asked; the end if not given."),
+    ] = "final",
+    step: Annotated[int | None, Parameter(help="Instead: the snapshot after this many steps.")] = None,
     store: StoreFolder = STORE,
     json: Json = False,
 ) -> None:
@@ -146,23 +164,38 @@ def ask(
     single_thread()
     opened = Store(store, create=False)
     config = symbolic_config(opened, run)
-    model, _ = load_model(opened, config.id, step)
+    model, _ = load_model(opened, config.id, chosen_step(opened, config, select) if step is None else step)
     assert isinstance(model, Seq2Seq)
-    reply = ask_network(model, Codec(config.gap.world, config.condition, config.seed), numbers)
+    codec = Codec(config.gap.world, config.condition, config.seed)
+    given = [int(number) if number.isdecimal() else -1 for number in numbers]  # -1 is refused with the reason
+    reply = ask_network(model, codec, given)
     if json:
-        show_json(reply.as_dict() | {"run": config.id, "input": list(numbers), "holdout": config.holdout})
+        about = {"run": config.id, "input": given, "holdout": config.holdout, "letters": codec.legend}
+        show_json(reply.as_dict() | about)
         return
     columns = ["place", "token", "confidence %"]
     tokens = [
         [place, token, percent(sure)]
         for place, token, sure in zip(reply.places, reply.tokens, reply.confidence, strict=True)
     ]
-    show_table(f"{reply.derivation}: {'right' if reply.right else 'wrong'}", columns, tokens, right=["confidence %"])
+    out().print(
+        f"{reply.derivation}   {'right' if reply.right else 'wrong'}", style="bold", markup=False, soft_wrap=True
+    )
+    show_table("Token by token", columns, tokens, right=["confidence %"])
+    letters = [["letters", " ".join(f"{letter}={symbol}" for letter, symbol in codec.legend.items())]]
     show_table("What the input allows", ["", "value"], [
         ["operators that fit", f"{len(reply.fitting)} of {config.gap.world.chains}: {' '.join(reply.fitting)}"],
         ["right answer", reply.truth or ("there is none" if not reply.fitting else "there are several")],
         ["never shown in training", config.holdout],
+        *(letters if codec.legend else []),
     ])  # fmt: skip
+
+
+def chosen_step(store: Store, run: SymbolicRun, by: Selection) -> int | None:
+    """The step of the chosen checkpoint; None is the end."""
+    from hardgap.runs.selection import select_point
+
+    return None if by == "final" else int(select_point(store.curve(run.id), by)["step"])
 
 
 def symbolic_config(store: Store, run: str) -> SymbolicRun:
@@ -176,10 +209,10 @@ def symbolic_config(store: Store, run: str) -> SymbolicRun:
 
 
 # The others live in files of their own, and are loaded when they are asked for.
-for _name, _place in {
-    "baselines": "symbolic_coverage:baselines",
-    "coverage": "symbolic_coverage:coverage",
-    "analyse": "symbolic_analyse:analyse",
-    "document": "symbolic_document:document",
-}.items():
-    symbolic.command(f"hardgap.cli.{_place}", name=_name)
+for _name, _place, _help in (
+    ("baselines", "symbolic_coverage:baselines", "What similarity can do with held-out operators."),
+    ("coverage", "symbolic_coverage:coverage", "Hold out each of the 49 pairs in turn."),
+    ("analyse", "symbolic_analyse:analyse", "Open networks: which inputs decide, when they know, which heads matter."),
+    ("document", "symbolic_document:document", "Write the measured tables into a Markdown file."),
+):
+    symbolic.command(f"hardgap.cli.{_place}", name=_name, help=_help)

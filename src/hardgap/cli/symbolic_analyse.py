@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from hardgap.cli.baselines import one_thread
 from hardgap.cli.output import STORE, Json, StoreFolder, err, show_json, show_table
-from hardgap.cli.symbolic import symbolic_config
+from hardgap.cli.symbolic import chosen_step, symbolic_config
 from hardgap.errors import BadInput
 
 if TYPE_CHECKING:
@@ -46,7 +46,11 @@ def analyse(
         raise BadInput("which networks? Give ids of `hardgap runs list`")
     if examples < 1:
         raise BadInput(f"--examples {examples}: at least one is needed")
+    if seed < 0:
+        raise BadInput(f"--seed {seed}: a seed is not negative")
     opened = Store(store, create=False)
+    if len({symbolic_config(opened, run).length for run in runs}) > 1:
+        raise BadInput("these networks use chains of different lengths, which no table can hold: give them apart")
     asked = [name.strip() for name in only.split(",")] if only else []
     with one_thread():
         found = [_open(opened, run, asked, examples, select, step, seed) for run in dict.fromkeys(runs)]
@@ -70,11 +74,10 @@ def _open(
     from hardgap.operators.gap import ChainGap
     from hardgap.operators.tokens import Codec
     from hardgap.runs.execute import load_model
-    from hardgap.runs.selection import select_point
 
     config = symbolic_config(store, run)
-    if step is None and select != "final":
-        step = select_point(store.curve(config.id), select)["step"]
+    if step is None:
+        step = chosen_step(store, config, select)
     model, _ = load_model(store, config.id, step)
     assert isinstance(model, Seq2Seq)
     world = config.gap.world

@@ -87,7 +87,8 @@ def coverage(
     scale: ScaleName = "desk",
     seeds: Annotated[int, Parameter(help="Of each pair; the paper has three.")] = 3,
     select: Annotated[
-        Literal["eval-holdout", "eval-seen", "final"], Parameter(help="Which checkpoint the figure shows.")
+        Literal["eval-holdout", "eval-seen", "final"],
+        Parameter(help="Which checkpoint orders and fills all but its own columns."),
     ] = "eval-holdout",
     budget: Annotated[str | None, Parameter(help="Stop after this long, e.g. 90m; the next call goes on.")] = None,
     run: Annotated[bool, Parameter(help="Train what is missing; `--no-run` only prints what is there.")] = True,

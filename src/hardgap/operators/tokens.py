@@ -51,6 +51,14 @@ class Codec:
     def begin(self) -> int:
         return self._structure("<begin>")
 
+    @property
+    def legend(self) -> dict[str, str]:
+        """Which operator each opaque letter stands for; empty in the other conditions."""
+        if self.condition != "opaque":
+            return {}
+        letters = (ascii_uppercase[place] for place in self.letters)
+        return {letter: one.symbol for letter, one in sorted(zip(letters, self.world.operators, strict=True))}
+
     @cached_property
     def letters(self) -> Words:
         """`letters[operator]` is the operator's place among the operator tokens."""

@@ -25,8 +25,7 @@ def sections(results: Path, scale: Scale) -> dict[str, str]:
     """Every block by its name, as Markdown."""
     with TemporaryDirectory() as folder:
         store = Store(Path(folder))
-        if results.is_dir():
-            import_runs(store, results)
+        import_runs(store, results)
         measured = [measure_seeds(study, scale, store) for study in choose(["symbolic"])]
         pairs = pair_results(store, results / "baselines", scale, coverage_seeds(SEEDS))
     report = coverage_report(pairs, scale, "eval-holdout")
@@ -48,5 +47,5 @@ def _analyses(path: Path) -> list[TextTable]:
         return []
     try:
         return analysis_tables(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
         raise BadInput(f"{path} is not what `hardgap symbolic analyse --json` prints: {error}") from error

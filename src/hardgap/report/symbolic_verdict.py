@@ -1,7 +1,7 @@
 """The symbolic table, measured beside published: means over seeds, at each choice of checkpoint (paper §4.6).
 
-The paper prints three seeds a cell and no success counts, so means are compared: `agrees` unless Welch's t-test tells
-them apart at the 5 % level. Three seeds against three can tell little apart; the interval says how little.
+The paper prints three seeds a cell and no success counts, so means are compared: `lower` or `higher` if Welch's t-test
+tells them apart at the 5 % level. Three seeds against three can tell little apart, so nothing here is said to agree.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def measure_seeds(study: Study, scale: Scale, store: Store) -> MeasuredSeeds:
         runs=finished,
         accuracy=accuracy,
         mean=fmean(values) if values else None,
-        mean_interval=mean_interval(values),
+        mean_interval=mean_interval(values) if len(set(values)) > 1 else None,  # equal seeds show no spread to go by
         published=published,
         published_mean=fmean(published.values()),
         p=p,
@@ -86,7 +86,7 @@ def _verdict(values: Sequence[float], published: Sequence[float], p: float | Non
     if len(values) < FEWEST or p is None:
         return "too few runs"
     if p >= LEVEL:
-        return "agrees"
+        return "not told apart"
     return "higher" if fmean(values) > fmean(published) else "lower"
 
 

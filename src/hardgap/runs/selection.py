@@ -4,7 +4,9 @@
     eval-holdout   the peak on the held-out part of the evaluation set: what the paper does (§4.6). Held-out examples
                    choose the checkpoint, though others are then reported
     eval-seen      the peak on seen chains alone. Nothing held out has a say: the honest one
-Ties go to the earliest. Scores are those of the test set either way, which shares no evidence with the evaluation set.
+Ties go to the better one on seen chains, then to the earliest: where nothing held out is ever right, as under
+label-only, the untrained network must not win. Scores are those of the test set either way, which shares no evidence
+with the evaluation set.
 """
 
 from __future__ import annotations
@@ -28,4 +30,9 @@ def select_point(curve: list[dict[str, Any]], by: Selection, steps: Container[in
     name = by.removeprefix("eval-")
     if any("eval" not in point["detail"] for point in points):
         raise BadInput(f"--select {by}: this run was not evaluated on a separate set; use final")
-    return max(points, key=lambda point: (point["detail"]["eval"][name], -point["step"]))
+
+    def merit(point: dict[str, Any]) -> tuple[float, float, int]:
+        found = point["detail"]["eval"]
+        return found[name], found["seen"], -point["step"]
+
+    return max(points, key=merit)

@@ -21,7 +21,7 @@ from hardgap.runs.store import Store
 from hardgap.studies.study import Scale
 from hardgap.studies.symbolic_baselines import PAPERS, kept_baselines
 from hardgap.studies.symbolic_published import BASELINES, COVERAGE, NETWORK, SEEDS
-from hardgap.studies.symbolic_scales import symbolic_base
+from hardgap.studies.symbolic_scales import SEARCHED, symbolic_base
 
 MOST_SEEDS = 100
 
@@ -121,12 +121,14 @@ def coverage_report(results: Sequence[PairResult], scale: Scale, by: Selection) 
 
 def _summary(results: Sequence[PairResult], by: Selection) -> dict[str, Any]:
     means = {one.holdout: mean for one in results if (mean := one.mean(by)) is not None}
+    clean = [mean for pair, mean in means.items() if pair not in SEARCHED]
     seen = [value for one in results for value in one.accuracy[by].get("seen", ())]
     compared = [one for one in results if one.holdout in means and one.best_baseline is not None]
     found: dict[str, Any] = {
         "pairs": len(means),
         "runs": sum(len(one.runs) for one in results),
         "mean": fmean(means.values()) if means else None,
+        "mean without the search's": fmean(clean) if clean else None,
         "range": _range(list(means.values())),
         "seen range": _range(seen),
         "compared": len(compared),

@@ -45,7 +45,7 @@ class Trainer:
 
     def __post_init__(self) -> None:
         self.model = self.task.model()
-        self._adam = torch.optim.Adam(self.model.parameters(), lr=self.optimiser.learning_rate)
+        self._adam = self._fresh_adam()
         self._loss_sum, self._loss_count = 0.0, 0
         self._before: dict[str, Tensor] = {}
         self.attempt, self.began = 0, 0
@@ -78,7 +78,11 @@ class Trainer:
         """Fresh weights and a fresh optimiser; the step goes on counting."""
         self.attempt, self.began = self.attempt + 1, self.step
         self.model = self.task.restart(self.attempt)
-        self._adam = torch.optim.Adam(self.model.parameters(), lr=self.optimiser.learning_rate)
+        self._adam = self._fresh_adam()
+
+    def _fresh_adam(self) -> torch.optim.Adam:
+        chosen = self.optimiser
+        return torch.optim.Adam(self.model.parameters(), lr=chosen.learning_rate, fused=chosen.fused or None)
 
     def _update(self) -> None:
         torch.manual_seed((self.seed << 32) ^ self.step)
@@ -145,7 +149,7 @@ class Trainer:
         self.attempt, self.began = meta.get("attempt", (0, 0))
         if self.attempt:
             self.model = self.task.restart(self.attempt)
-            self._adam = torch.optim.Adam(self.model.parameters(), lr=self.optimiser.learning_rate)
+            self._adam = self._fresh_adam()
         self.model.load_state_dict(under("model.", tensors))
         self._before = under("before.", tensors)
         self.step = meta["step"]

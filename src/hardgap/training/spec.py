@@ -96,6 +96,7 @@ class Optimiser(Spec):
     clip: Rate | None = Field(None, description="largest gradient norm")
     schedule: Literal["constant", "linear", "cosine"] = "constant"
     warmup: int = Field(0, ge=0, description="steps over which the learning rate rises from 0")
+    fused: bool = Field(False, description="Adam's update as one kernel: faster for small networks, rounded otherwise")
 
 
 class Budget(Spec):
