@@ -2,8 +2,8 @@
 
 paper   144,000 examples, 500 test examples of each pair. Paper is silent: batch 512, Adam 1e-3 and 100 epochs are ours
 desk    the same data seen 5.3 times, in smaller batches at a rate that rises to 4e-3 and falls, from small embeddings;
-        few seen examples at each look, so that there can be many looks. Five minutes a run on one core; found by
-        symbolic_search.py on pairs that are not in the paper's table (docs/fidelity.md)
+        few seen examples at each look, so that there can be many looks. Five to seven minutes a run, two side
+        by side; found by symbolic_search.py on two pairs that are not among the paper's four (docs/fidelity.md)
 smoke   seconds; what the tests use, shows nothing
 """
 

@@ -3,8 +3,8 @@
     python -m hardgap.studies.symbolic_search FOLDER
 
 trains what is missing in the store FOLDER, two runs at a time, and prints a line for every run. Its pairs are none of
-the paper's four, so no number of the symbolic table was chosen by looking at it. Every setting runs on both pairs with
-one seed. What was found, and why the desk scale is the last of `LONGER`, stands in docs/fidelity.md.
+the paper's four. Every setting runs on both pairs with one seed. What was found, what of the paper's four had been seen
+by then, and why the desk scale is the last of `LONGER`, stands in docs/fidelity.md.
 
     SETTINGS   short runs in which one thing at a time differs from `BASE`; `BASE` also label-only
     LONGER     with what made seen pairs quicker to learn, for longer
