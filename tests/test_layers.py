@@ -14,6 +14,7 @@ import hardgap
 
 LAYERS: list[set[str]] = [
     {"errors"},
+    {"plugins"},
     {"automata", "operators"},
     {"nn"},
     {"theory", "baselines"},

@@ -74,3 +74,5 @@ def test_unknown_entries_fit_nothing() -> None:
     assert np.argwhere(tables != UNKNOWN).tolist() == [[0, 1, 2], [1, 3, 0], [1, 3, 1]]
     named = METHODS["Learned Tables"].fit(world, example, 0)(example.inputs)
     assert named.tolist() == [[0, 1]]
+    inputs = np.array([[3, 3, 3, 0, 0]])  # no entry of these was shown, so nothing fits, not even the first chain
+    assert METHODS["Learned Tables"].fit(world, example, 0)(inputs).tolist() == [[UNKNOWN, UNKNOWN]]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +103,47 @@ def test_unknown_operators_are_refused(tmp_path: Path) -> None:
         call("train", "^?", *SMALL, "--store", str(tmp_path))
 
 
+def test_an_operator_of_ones_own_joins_from_the_current_folder(tmp_path: Path) -> None:
+    """As a new user does it: the installed command, a file beside it, and then a look at the store from elsewhere."""
+    (tmp_path / "my_ops.py").write_text(
+        "from hardgap.operators.operators import operator\n"
+        '@operator("x", "XNOR")\ndef xnor(a, b, mask):\n    return ~(a ^ b) & mask\n'
+    )
+    hardgap = str(Path(sys.executable).with_name("hardgap"))
+    own = ["x|", "--operators", "|,&,R,my_ops:xnor", "--scale", "smoke", "--store", "runs"]
+    done = subprocess.run([hardgap, "symbolic", "train", *own], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "XNOR→OR held out" in done.stdout
+    elsewhere = [hardgap, "runs", "list", "--store", str(tmp_path / "runs"), "--json"]
+    listed = subprocess.run(elsewhere, cwd=tmp_path.parent, capture_output=True, text=True)
+    assert listed.returncode == 0, listed.stderr
+    assert "x| held out" in listed.stdout
+    with pytest.raises(BadInput, match="operator my_ops:xnor cannot be imported"):
+        call("train", *own)
+
+
+def test_a_longer_training_warms_up_for_as_large_a_share(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from hardgap.cli.symbolic import configure
+
+    desk, longer = (configure("desk", "^|", {}, {}, {"steps": steps}) for steps in (None, 30_000))
+    assert desk.optimiser.warmup / desk.budget.steps == longer.optimiser.warmup / longer.budget.steps == 0.05
+
+
+def test_a_trained_network_is_asked_and_is_right(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A small world is learned in seconds; what it then answers rightly names operators that fit."""
+    world = ["--operators", "^,|,R", "--bits", "2", "--ambiguity", "any", "--condition", "label-only"]
+    sizes = ["--train-examples", "400", "--batch", "64", "--learning-rate", "3e-3", "--steps", "400"]
+    call("train", "^|", *world, *sizes, "--scale", "smoke", "--store", str(tmp_path), "--json")
+    trained = json.loads(capsys.readouterr().out)
+    replies = []
+    for question in itertools.product("13", repeat=4):
+        call("ask", trained["run"], *question, "0", "--store", str(tmp_path), "--json")
+        replies.append(json.loads(capsys.readouterr().out))
+    right = [reply for reply in replies if reply["right"]]
+    assert right
+    assert all(reply["derivation"].replace(" ", "") in reply["fitting"] for reply in right)
+
+
 def test_baselines_print_every_method(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     call("baselines", "^|", "--scale", "smoke", "--store", str(store), "--json")
     (result,) = json.loads(capsys.readouterr().out)
@@ -115,6 +159,9 @@ def test_baselines_take_other_worlds_and_other_folders(tmp_path: Path, capsys: p
     call("baselines", "^|", "^|&", *world, "--keep", str(tmp_path), "--json")
     assert [one["holdout"] for one in json.loads(capsys.readouterr().out)] == ["^|", "^|&"]
     assert sorted(path.name.rpartition("-")[0] for path in tmp_path.iterdir()) == ["xor-or", "xor-or-and"]
+    call("baselines", *world, "--keep", str(tmp_path), "--json")
+    every = {"".join(pair) for pair in itertools.product("^|&", repeat=2)}
+    assert {one["holdout"] for one in json.loads(capsys.readouterr().out)} == every
 
 
 def test_analyses_cover_every_input_and_target(
@@ -169,6 +216,12 @@ def test_coverage_prints_every_pair_before_anything_is_trained(
     assert "NOR→RSHIFT" in capsys.readouterr().out
     with pytest.raises(BadInput, match="--seeds 0"):
         call("coverage", "--seeds", "0", "--no-run", "--store", str(tmp_path))
+    with pytest.raises(BadInput, match="--workers 0"):
+        call("coverage", "--workers", "0", "--scale", "smoke", "--store", str(tmp_path))
+    assert not (tmp_path / "baselines").exists()  # refused before any work
+    call("coverage", "--budget", "0s", "--scale", "smoke", "--store", str(tmp_path))
+    assert "the time budget went into baselines; the same command goes on" in capsys.readouterr().err
+    assert len(list((tmp_path / "baselines").iterdir())) == 1
 
 
 def test_a_document_is_filled_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -84,6 +84,17 @@ def test_same_arguments_same_examples_other_stream_other_examples() -> None:
     assert not np.array_equal(first.inputs, other.inputs)
 
 
+def test_longer_chains_are_drawn_in_rounds_that_fit_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(bits=4, length=3)
+    asked: list[int] = []
+    of = World.examples
+    monkeypatch.setattr(World, "examples", lambda *given: asked.append(len(given[1])) or of(*given))
+    monkeypatch.setattr("hardgap.operators.sampling.MOST_AT_ONCE", 2_000)
+    found = draw(world, np.full(343, 20), "train", rivals=None, seed=0, stream=0)
+    assert np.array_equal(np.bincount(world.index_of(found.ops)), np.full(343, 20))
+    assert max(asked) <= 2_000 < len(found)
+
+
 def test_a_pair_without_unambiguous_examples_is_refused() -> None:
     world = World.of("^|L", bits=1)  # on single bits LSHIFT gives 0, whatever came before
     with pytest.raises(BadInput, match="have no train example that could be kept with 1-bit words"):

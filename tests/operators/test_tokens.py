@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from hardgap.errors import BadInput
-from hardgap.operators.chains import Examples, World
+from hardgap.operators.chains import MOST_OPERATORS, Examples, World
+from hardgap.operators.operators import Operator
 from hardgap.operators.tokens import Codec, Condition
 
 WORLDS = [World(), World.of("^&L", bits=3, length=1), World.of("^|dR", bits=4, length=3)]
@@ -68,6 +69,13 @@ def test_tokens_of_the_wrong_kind_are_no_answer() -> None:
 def test_opaque_letters_are_a_renumbering_other_than_the_familiar_one(seed: int) -> None:
     letters = Codec(World.of("^|"), "opaque", seed).letters
     assert letters.tolist() == [1, 0]
+
+
+def test_there_are_letters_for_as_many_operators_as_a_world_may_have() -> None:
+    own = tuple(Operator(chr(0x3B1 + i), f"OWN{i}", lambda a, b, mask: a) for i in range(MOST_OPERATORS))
+    codec = Codec(World(own), "opaque")
+    assert len(codec.legend) == len(own)
+    assert len(codec.texts) == codec.vocabulary
 
 
 def test_unknown_words_are_refused() -> None:

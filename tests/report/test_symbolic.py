@@ -15,7 +15,7 @@ from hardgap.report.document import fill, markdown
 from hardgap.report.figures import as_svg
 from hardgap.report.symbolic_coverage_figure import coverage_figure, symbolic_table_figure
 from hardgap.report.symbolic_coverage_tables import baselines_table, coverage_table, summary_table
-from hardgap.report.symbolic_document import sections
+from hardgap.report.symbolic_document import draw, read_measured, sections
 from hardgap.report.symbolic_figures import analysis_figures
 from hardgap.report.symbolic_tables import analysis_tables
 from hardgap.report.symbolic_verdict import MeasuredSeeds, measure_seeds, measures_table, paper_table, seeds_table
@@ -75,7 +75,7 @@ def test_every_choice_of_checkpoint_is_told_with_every_measure(tmp_path: Path) -
 
 def test_what_is_not_there_yet_is_told_apart_from_zero(tmp_path: Path) -> None:
     found = measured(tmp_path, [0.0])
-    assert paper_table([found]).rows[0][1] == "0.0 ± 0.0 (1 of 3 seeds) [73.2 ± 2.0]"
+    assert paper_table([found]).rows[0][1] == "0.0 (1 of 3 seeds) [73.2 ± 2.0]"
     assert seeds_table([found]).rows[1][2] == "– [74.0]"
     assert "published" in as_svg(symbolic_table_figure([found]))
 
@@ -147,7 +147,7 @@ def opened(holdout: str, condition: str) -> dict[str, Any]:
         "substitution": {"targets": targets, "example": example},
     }  # fmt: skip
     return {"run": f"{holdout}{condition}", "about": "", "holdout": holdout, "condition": condition, "seed": 42,
-            "step": 10, "analyses": analyses}  # fmt: skip
+            "step": 10, "checkpoint": "final", "analyses": analyses}  # fmt: skip
 
 
 def test_analyses_have_a_column_a_network_and_the_published_number_of_its_pair() -> None:
@@ -180,8 +180,17 @@ def test_every_analysis_is_drawn() -> None:
 # The document
 
 
+def test_the_pages_figures_are_drawn_from_the_results_alone(covered: Path) -> None:
+    measured = read_measured(covered / "results", "desk")
+    measured.analyses["runs"].append(opened("^|", "familiar"))
+    draw(measured, covered)
+    drawn = {path.name: path.read_text() for path in covered.glob("*.svg")}
+    assert set(drawn) == {f"symbolic-{name}.svg" for name in ("table", "coverage", "substitution", "heads")}
+    assert "1 ^ 2 = 3" in drawn["symbolic-substitution.svg"]
+
+
 def test_blocks_are_filled_and_the_rest_is_left_alone(covered: Path) -> None:
-    found = sections(covered / "results", "desk")
+    found = sections(read_measured(covered / "results", "desk"))
     text = "# Title\n<!-- measured: table -->\nold\n<!-- end -->\nbetween\n<!-- measured: analyses --><!-- end -->\n"
     text = text.replace("analyses --><!--", "analyses -->\n<!--")
     filled = fill(text, found)
@@ -204,4 +213,4 @@ def test_a_document_without_known_marks_is_refused(text: str, complaint: str) ->
 
 def test_the_document_is_what_the_results_say() -> None:
     text = (ROOT / "docs" / "symbolic.md").read_text()
-    assert fill(text, sections(ROOT / "results" / "symbolic", "desk")) == text
+    assert fill(text, sections(read_measured(ROOT / "results" / "symbolic", "desk"))) == text

@@ -36,11 +36,11 @@ def test_success_is_seventy_percent_at_the_end(tmp_path: Path) -> None:
     ("holdouts", "verdict"),
     [
         ([], "not measured"),
-        ([1.0] * 10, "agrees"),
-        ([1.0] * 9 + [0.0], "agrees"),
+        ([1.0] * 10, "not told apart"),
+        ([1.0] * 9 + [0.0], "not told apart"),
         ([0.0] * 10, "succeeds less often"),
         ([1.0, 0.0], "too few runs"),
-        ([1.0] * 5, "agrees so far"),
+        ([1.0] * 5, "not told apart so far"),
         ([0.0] * 5, "succeeds less often so far"),
     ],
 )

@@ -6,7 +6,6 @@ The factory is called without arguments and gives a scikit-learn style classifie
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 from hardgap.baselines.fitting import fit
 from hardgap.baselines.methods import METHODS, Estimator, Method, choose_methods
 from hardgap.errors import BadInput
+from hardgap.plugins import load_plugin
 
 
 def named_methods(names: Sequence[str], known: Sequence[Method] = METHODS) -> tuple[Method, ...]:
@@ -30,11 +30,7 @@ def named_methods(names: Sequence[str], known: Sequence[Method] = METHODS) -> tu
 
 def load_method(path: str) -> Method:
     """The method that an import path names, checked."""
-    module_name, _, factory_name = path.partition(":")
-    try:
-        factory = getattr(importlib.import_module(module_name), factory_name)
-    except (ImportError, AttributeError, ValueError, SyntaxError) as error:
-        raise BadInput(f"--method {path} cannot be imported: {error}") from error
+    factory = load_plugin("--method", path)
 
     def make(seed: int) -> Estimator:
         try:
@@ -47,7 +43,7 @@ def load_method(path: str) -> Method:
             estimator.set_params(random_state=seed)
         return estimator  # type: ignore[no-any-return]
 
-    method = Method(factory_name, make, path)
+    method = Method(path.partition(":")[2], make, path)
     check_method(method)
     return method
 

@@ -10,8 +10,9 @@ calculation, so naming them all is the whole answer.
     KRR of f            the same regression on the final value itself, rounded: judged by f alone, names no operator
     Oracle              tries every chain with the true operators
     Learned Tables      reads each operator's table off the training derivations, then tries every chain with these
-Where several chains fit, the oracle and the learned tables name the first. Paper is silent on what KRR regresses. It
-says that KRR, unlike the network, uses the numbers directly, which speaks for f; both are measured.
+Where several chains fit, the oracle and the learned tables name the first; where none does, none. Paper is silent on
+what KRR regresses. It says that KRR, unlike the network, uses the numbers directly, which speaks for f; both are
+measured.
 """
 
 from __future__ import annotations
@@ -143,7 +144,8 @@ def _learned_tables(world: World, train: Examples, seed: int) -> Namer:
             results = tables[:, states, inputs[:, slot + 1, None]]
             results = np.where(states == UNKNOWN, UNKNOWN, results)  # -1 would index the last row
             states = np.moveaxis(results, 0, -1).reshape(len(inputs), -1)
-        return world.ops_of((states == inputs[:, -2, None]).argmax(axis=1))
+        fits = states == inputs[:, -2, None]
+        return np.where(fits.any(axis=1, keepdims=True), world.ops_of(fits.argmax(axis=1)), UNKNOWN)
 
     return name
 

@@ -18,7 +18,7 @@ from hardgap.training.symbolic import decode_freely
 
 Analysis = Callable[[Seq2Seq, Codec, Sets, int], Any]
 MOST_SEEN = 2_000
-"""Of the seen test examples, which are shuffled, at most so many are decoded with every head silenced in turn."""
+"""Of the seen test examples, which are shuffled, at most so many for the lens and for every head in turn."""
 
 
 def _corruption(model: Seq2Seq, codec: Codec, sets: Sets, seed: int) -> dict[str, dict[str, float]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -89,10 +88,6 @@ def _methods(names: list[str], *, temporal: bool) -> tuple[Method, ...]:
     from hardgap.baselines.plugin import named_methods
     from hardgap.baselines.temporal import TEMPORAL_METHODS
 
-    # A script's own folder is on the path, that of an installed command is not; last, so that it shadows nothing.
-    here = str(Path.cwd())
-    if any(":" in name for name in names) and here not in sys.path:
-        sys.path.append(here)
     return named_methods(names, TEMPORAL_METHODS if temporal else METHODS)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def demo(
     *,
     recipe: Annotated[
-        Literal["paper", "tempered"], Parameter(help="`tempered` recovers an entry that the paper's regime does not.")
+        Literal["paper", "tempered"], Parameter(help="`tempered` recovers one that T = 1 does on no seed of ten.")
     ] = "paper",
     page: Annotated[Path, Parameter(help="Where to write the page.")] = Path("hardgap-demo.html"),
     store: StoreFolder = STORE,

@@ -13,6 +13,7 @@ from hardgap.errors import BadInput
 if TYPE_CHECKING:
     from hardgap.report.symbolic_verdict import MeasuredSeeds
     from hardgap.report.verdict import Measured
+    from hardgap.studies.study import Study
 
 
 def reproduce(
@@ -20,7 +21,7 @@ def reproduce(
     scale: Annotated[Literal["smoke", "desk", "paper"], Parameter(help="How large; see `docs/fidelity.md`.")] = "desk",
     budget: Annotated[str | None, Parameter(help="Stop after this long, e.g. 90m; the next call goes on.")] = None,
     run: Annotated[bool, Parameter(help="Train what is missing; `--no-run` only prints what is there.")] = True,
-    figure: Annotated[Path | None, Parameter(help="Also draw it, as an SVG file.")] = None,
+    figure: Annotated[Path | None, Parameter(help="Also draw it: FILE.svg, .png or .pdf.")] = None,
     workers: Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")] = None,
     store: StoreFolder = STORE,
     json: Json = False,
@@ -38,13 +39,16 @@ def reproduce(
         hardgap reproduce symbolic/xor-or --budget 30m
     """
     import hardgap.studies  # noqa: F401  (declares them)
-    from hardgap.cli.running import parse_duration
+    from hardgap.cli.running import check_workers, parse_duration
     from hardgap.report.symbolic_verdict import measure_seeds
     from hardgap.report.verdict import measure
     from hardgap.runs.store import Store
     from hardgap.studies.study import Published, choose, most_informative_first
 
     chosen = choose(studies)
+    if figure is not None:
+        _check_figure(chosen, figure)
+    check_workers(workers)
     seconds = parse_duration(budget) if budget else None
     opened = Store(store, create=run)
     code = 0
@@ -55,7 +59,10 @@ def reproduce(
     counted = [measure(study, scale, opened) for study in chosen if isinstance(study.published, Published)]
     averaged = [measure_seeds(study, scale, opened) for study in chosen if not isinstance(study.published, Published)]
     if figure is not None:
-        _draw(counted, averaged, figure)
+        from hardgap.report.figures import main_table_figure, save_figure
+        from hardgap.report.symbolic_coverage_figure import symbolic_table_figure
+
+        save_figure(main_table_figure(counted) if counted else symbolic_table_figure(averaged), figure)
     if json:
         show_json([*(result.as_dict() for result in counted), *(result.as_dict() for result in averaged)])
         return code
@@ -66,16 +73,14 @@ def reproduce(
     return code
 
 
-def _draw(counted: list[Measured], averaged: list[MeasuredSeeds], path: Path) -> None:
-    from hardgap.report.figures import as_svg, main_table_figure
-    from hardgap.report.symbolic_coverage_figure import symbolic_table_figure
+def _check_figure(chosen: list[Study], path: Path) -> None:
+    """Before anything is trained: whether these studies are one figure, in a format that is offered."""
+    from hardgap.report.figures import check_format
+    from hardgap.studies.study import Published
 
-    if counted and averaged:
+    check_format(path)
+    if len({isinstance(study.published, Published) for study in chosen}) > 1:
         raise BadInput("--figure: success rates and means are two figures; name `symbolic`, or studies other than it")
-    try:
-        path.write_text(as_svg(main_table_figure(counted) if counted else symbolic_table_figure(averaged)))
-    except OSError as error:
-        raise BadInput(f"--figure {path}: {error.strerror}") from error
 
 
 def show_measured(measured: list[Measured]) -> None:

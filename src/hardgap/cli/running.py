@@ -28,12 +28,16 @@ def parse_duration(text: str) -> float:
     return sum(float(number) * units[unit] for number, _, unit in re.findall(r"(\d+(\.\d+)?)([smh])", text))
 
 
+def check_workers(workers: int | None) -> None:
+    if workers is not None and workers < 1:
+        raise BadInput(f"--workers {workers}: at least one worker is needed")
+
+
 def run_and_report(
     store: Store, runs: Sequence[Run], *, workers: int | None = None, seconds: float | None = None
 ) -> int:
     """Train what is missing, with progress; the exit code: 0, 1 if a run failed, 130 if interrupted."""
-    if workers is not None and workers < 1:
-        raise BadInput(f"--workers {workers}: at least one worker is needed")
+    check_workers(workers)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # SIGTERM ends as cleanly as Ctrl-C
     with SweepReporter() as reporter:
         ended = run_sweep(store, runs, workers=workers, seconds=seconds, on_progress=reporter)

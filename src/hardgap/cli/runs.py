@@ -182,7 +182,9 @@ def certify(
     single_thread()
     row = Store(store, create=False).get(run)
     certificate = leak_certificate(row.config, steps=steps, store_folder=store)
-    verdict = "no leak: the weights are bit-identical" if certificate.passed else "LEAK: the weights differ"
+    verdict = (
+        "no leak: the weights are bit-identical" if certificate.passed else "LEAK: hidden targets make a difference"
+    )
     facts = {"run": row.id, "steps": certificate.steps, "passed": certificate.passed, "verdict": verdict,
              "true": certificate.true, "scrambled": certificate.scrambled}  # fmt: skip
     if json:

@@ -9,10 +9,10 @@ from cyclopts import App, Parameter
 
 from hardgap.cli.output import STORE, Json, StoreFolder, err, out, percent, show_json, show_table
 from hardgap.errors import BadInput
+from hardgap.runs.selection import Selection
 
 if TYPE_CHECKING:
     from hardgap.runs.config import SymbolicRun
-    from hardgap.runs.selection import Selection
     from hardgap.runs.store import Store
 
 symbolic = App(name="symbolic", help="Experiment 2: chains of operators with one pair never shown.")
@@ -65,7 +65,7 @@ def train(
 
         hardgap symbolic train "^|"
         hardgap symbolic train "&L" --condition label-only --seed 42
-        hardgap symbolic train "x|" --operators "^,|,&,mypackage.ops:xnor"
+        hardgap symbolic train "x|" --operators "|,&,R,mypackage.ops:xnor"
     """
     from hardgap.cli.train import train_one
     from hardgap.runs.store import Store
@@ -97,8 +97,12 @@ def configure(
     given = {name: value for name, value in changes.items() if value is not None}
     given["optimiser"] = start.optimiser.model_dump() | {k: v for k, v in optimiser.items() if v is not None}
     given["budget"] = start.budget.model_dump() | {k: v for k, v in budget.items() if v is not None}
+    longer = given["budget"]["steps"] / start.budget.steps
+    given["optimiser"]["warmup"] = max(0, round(start.optimiser.warmup * longer))  # the same share of training
     given["optimiser"]["clip"] = given["optimiser"]["clip"] or None  # 0 says: without
-    return validated(SymbolicRun, start.model_dump() | given | {"holdout": holdout})
+    run = validated(SymbolicRun, start.model_dump() | given | {"holdout": holdout})
+    assert run.gap  # making it checks it; a config alone imports no operator
+    return run
 
 
 MEASURES = {"exact": "whole derivation", "pair": "operators", "f": "final value", "valid": "consistent derivation"}
@@ -143,10 +147,7 @@ def ask(
     run: str,
     /,
     *numbers: str,
-    select: Annotated[
-        Literal["eval-holdout", "eval-seen", "final"],
-        Parameter(help="Which checkpoint is asked; the end if not given."),
-    ] = "final",
+    select: Annotated[Selection, Parameter(help="Which checkpoint is asked; the end if not given.")] = "final",
     step: Annotated[int | None, Parameter(help="Instead: the snapshot after this many steps.")] = None,
     store: StoreFolder = STORE,
     json: Json = False,

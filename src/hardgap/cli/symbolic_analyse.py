@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -11,11 +11,10 @@ from hardgap.cli.baselines import one_thread
 from hardgap.cli.output import STORE, Json, StoreFolder, err, show_json, show_table
 from hardgap.cli.symbolic import chosen_step, symbolic_config
 from hardgap.errors import BadInput
+from hardgap.runs.selection import Selection
 
 if TYPE_CHECKING:
     from hardgap.runs.store import Store
-
-Choice = Literal["eval-holdout", "eval-seen", "final"]
 
 
 def analyse(
@@ -23,8 +22,10 @@ def analyse(
     only: Annotated[
         str | None, Parameter(help="Analyses with commas between, e.g. lens,heads; all if not given.")
     ] = None,
-    examples: Annotated[int, Parameter(help="Held-out test examples to look at; the paper takes 200.")] = 200,
-    select: Annotated[Choice, Parameter(help="Which checkpoint is opened; the paper's if not given.")] = "eval-holdout",
+    examples: Annotated[int, Parameter(help="Of each pair, held out or seen; the paper looks at 200.")] = 200,
+    select: Annotated[
+        Selection, Parameter(help="Which checkpoint is opened; the paper's if not given.")
+    ] = "eval-holdout",
     step: Annotated[int | None, Parameter(help="Instead: the snapshot after this many steps.")] = None,
     figures: Annotated[Path | None, Parameter(help="Folder to draw each analysis of each network into.")] = None,
     seed: Annotated[int, Parameter(help="Of the values that are put in.")] = 0,
@@ -67,7 +68,7 @@ def analyse(
 
 
 def _open(
-    store: Store, run: str, only: list[str], examples: int, select: Choice, step: int | None, seed: int
+    store: Store, run: str, only: list[str], examples: int, select: Selection, step: int | None, seed: int
 ) -> dict[str, Any]:
     from hardgap.circuits.symbolic_opening import open_symbolic
     from hardgap.nn.seq2seq import Seq2Seq
@@ -76,19 +77,21 @@ def _open(
     from hardgap.runs.execute import load_model
 
     config = symbolic_config(store, run)
-    if step is None:
+    by_rule = step is None
+    if by_rule:
         step = chosen_step(store, config, select)
     model, _ = load_model(store, config.id, step)
     assert isinstance(model, Seq2Seq)
     world = config.gap.world
     # Unambiguous ones, as in the paper, whatever the run was trained on; of the run's own evaluation and test parts.
     gap = ChainGap(world, config.holdout)
-    sets = gap.sets(train=world.chains, evaluate=max(1, examples // 8), test=examples, seed=config.seed)
+    sets = gap.sets(train=world.chains, evaluate=examples, test=examples, seed=config.seed)
     err().print(f"{config.describe()}  (run {config.id})")
     found = open_symbolic(model, Codec(world, config.condition, config.seed), sets, only=only, seed=seed)
     return {
         "run": config.id, "about": config.describe(), "holdout": config.holdout, "condition": config.condition,
-        "seed": config.seed, "step": store.get(config.id).step if step is None else step, "analyses": found,
+        "seed": config.seed, "checkpoint": select if by_rule else "asked for",
+        "step": store.get(config.id).step if step is None else step, "analyses": found,
     }  # fmt: skip
 
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from hardgap.cli.baselines import one_thread
-from hardgap.cli.output import STORE, Json, StoreFolder, err, percent, show_json, show_table
+from hardgap.cli.output import STORE, Json, StoreFolder, complain, err, percent, show_json, show_table
 from hardgap.cli.symbolic import Ambiguous, Bits, Length, Operators, ScaleName, configure
+from hardgap.runs.selection import Selection
 
 if TYPE_CHECKING:
     from hardgap.runs.config import SymbolicRun
@@ -22,7 +23,7 @@ Keep = Annotated[
 
 
 def baselines(
-    *holdouts: Annotated[str, Parameter(help="Held-out operators side by side: ^|; all 49 pairs if none.")],
+    *holdouts: Annotated[str, Parameter(help="Held-out operators side by side: ^|; every pair if none.")],
     scale: ScaleName = "desk",
     ambiguity: Ambiguous = None,
     operators: Operators = None,
@@ -46,15 +47,18 @@ def baselines(
         hardgap symbolic baselines --keep results/symbolic/baselines
     """
     from hardgap.cli.parts import show_parts
+    from hardgap.operators.operators import PAPER_OPERATORS, parse_operator
     from hardgap.studies.symbolic_baselines import measure_all
     from hardgap.studies.symbolic_coverage import all_pairs
     from hardgap.studies.symbolic_published import SEEDS
 
+    named = operators.split(",") if operators else None
     changes: dict[str, Any] = {
-        "ambiguity": ambiguity, "operators": operators.split(",") if operators else None, "bits": bits,
-        "length": length, "seed": SEEDS[0] if seed is None else seed,
+        "ambiguity": ambiguity, "operators": named, "bits": bits, "length": length,
+        "seed": SEEDS[0] if seed is None else seed,
     }  # fmt: skip
-    runs = [configure(scale, holdout, changes, {}, {}) for holdout in holdouts or all_pairs()]
+    asked = holdouts or all_pairs([parse_operator(text) for text in named] if named else PAPER_OPERATORS)
+    runs = [configure(scale, holdout, changes, {}, {}) for holdout in asked]
     with one_thread(), show_parts() as progress:
         found = measure_all(keep or store / "baselines", runs, progress)
     if json:
@@ -87,8 +91,7 @@ def coverage(
     scale: ScaleName = "desk",
     seeds: Annotated[int, Parameter(help="Of each pair; the paper has three.")] = 3,
     select: Annotated[
-        Literal["eval-holdout", "eval-seen", "final"],
-        Parameter(help="Which checkpoint orders and fills all but its own columns."),
+        Selection, Parameter(help="Which checkpoint orders and fills all but its own columns.")
     ] = "eval-holdout",
     budget: Annotated[str | None, Parameter(help="Stop after this long, e.g. 90m; the next call goes on.")] = None,
     run: Annotated[bool, Parameter(help="Train what is missing; `--no-run` only prints what is there.")] = True,
@@ -108,7 +111,7 @@ def coverage(
         hardgap symbolic coverage --seeds 1 --budget 90m
         hardgap symbolic coverage --no-run --figure coverage.svg
     """
-    from hardgap.cli.running import parse_duration, run_and_report
+    from hardgap.cli.running import check_workers, parse_duration, run_and_report
     from hardgap.report.figures import check_format, save_figure
     from hardgap.report.symbolic_coverage_tables import baselines_table, coverage_table, summary_table
     from hardgap.runs.store import Store
@@ -116,6 +119,7 @@ def coverage(
 
     chosen = coverage_seeds(seeds)
     seconds = parse_duration(budget) if budget else None
+    check_workers(workers)
     if figure is not None:
         check_format(figure)
     opened = Store(store, create=run)
@@ -125,6 +129,8 @@ def coverage(
         left = _measure_baselines(folder, scale, seconds)
         if left is None or left > 0:
             code = run_and_report(opened, coverage_runs(scale, chosen), workers=workers, seconds=left)
+        else:
+            complain("the time budget went into baselines; the same command goes on with the networks")
     report = coverage_report(pair_results(opened, folder, scale, chosen), scale, select)
     if figure is not None:
         from hardgap.report.symbolic_coverage_figure import coverage_figure

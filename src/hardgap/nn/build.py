@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
-from pathlib import Path
 from typing import assert_never
 
 import torch
@@ -14,6 +11,7 @@ from hardgap.errors import BadInput
 from hardgap.nn.conv import Conv
 from hardgap.nn.encoder import Encoder
 from hardgap.nn.spec import ConvSpec, EncoderSpec, PluginSpec
+from hardgap.plugins import first_line, load_plugin
 
 
 def build_model(spec: EncoderSpec | ConvSpec | PluginSpec, *, width: int, seed: int) -> nn.Module:
@@ -30,19 +28,13 @@ def build_model(spec: EncoderSpec | ConvSpec | PluginSpec, *, width: int, seed: 
 
 
 def _plugin(spec: PluginSpec, width: int) -> nn.Module:
-    module_name, _, factory_name = spec.factory.partition(":")
-    if (here := str(Path.cwd())) not in sys.path:  # a console script does not look in the current folder by itself
-        sys.path.insert(0, here)
+    factory = load_plugin("--model", spec.factory)
     # Somebody else's code may raise anything; its author gets the reason, not our traceback.
-    try:
-        factory = getattr(importlib.import_module(module_name), factory_name)
-    except Exception as error:
-        raise BadInput(f"--model {spec.factory} cannot be imported: {_reason(error)}") from error
     try:
         model = factory(width, **spec.args)
     except Exception as error:
         raise BadInput(
-            f"--model {spec.factory} cannot be called as factory(width, **args): {_reason(error)}"
+            f"--model {spec.factory} cannot be called as factory(width, **args): {first_line(error)}"
         ) from error
     check_model(model, width=width, name=spec.factory)
     assert isinstance(model, nn.Module)
@@ -70,16 +62,11 @@ def check_model(model: object, *, width: int, name: str = "the model") -> None:
     _check_gradients(model, logits, rows, name)
 
 
-def _reason(error: Exception) -> str:
-    """The first line of what somebody else's code raised."""
-    return str(error).strip().partition("\n")[0] or type(error).__name__
-
-
 def _forward(model: nn.Module, rows: Tensor, name: str) -> Tensor:
     try:
         logits = model(rows)
     except Exception as error:
-        raise BadInput(f"{name} fails on rows of shape {tuple(rows.shape)}: {_reason(error)}") from error
+        raise BadInput(f"{name} fails on rows of shape {tuple(rows.shape)}: {first_line(error)}") from error
     if not isinstance(logits, Tensor) or logits.shape != rows.shape:
         shape = tuple(logits.shape) if isinstance(logits, Tensor) else type(logits).__name__
         raise BadInput(f"{name} must map rows {tuple(rows.shape)} to logits of the same shape, not {shape}")

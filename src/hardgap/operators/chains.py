@@ -94,6 +94,11 @@ class World:
 
     def is_alone(self, examples: Examples, rivals: Mask) -> Mask:
         """For each example, whether no rival chain (`[chains]`) but its own fits its evidence."""
+        at_once = max(1, 2**24 // self.chains)
+        pieces = (examples[i : i + at_once] for i in range(0, max(1, len(examples)), at_once))
+        return np.concatenate([self._is_alone(piece, rivals) for piece in pieces])
+
+    def _is_alone(self, examples: Examples, rivals: Mask) -> Mask:
         count = len(self.operators)
         bits = self._fitting_bits(examples.evidence)
         bits &= rivals.reshape(-1, count) @ (np.uint32(1) << np.arange(count, dtype=np.uint32))

@@ -10,7 +10,6 @@ It is called on whole arrays. A user's own joins in three lines and is named by 
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardgap.errors import BadInput
+from hardgap.plugins import load_plugin
 
 Words = NDArray[np.int64]
 
@@ -106,14 +106,10 @@ def parse_operator(text: str) -> Operator:
     for known in PAPER_OPERATORS:
         if text == known.symbol or text.upper() == known.name:
             return known
-    module, _, attribute = text.partition(":")
-    if not attribute:
+    if ":" not in text:
         choices = ", ".join(f"{known.symbol} ({known.name})" for known in PAPER_OPERATORS)
         raise BadInput(f"operator {text!r} is not known; choose {choices}, or your own package.module:name")
-    try:
-        found = getattr(importlib.import_module(module), attribute)
-    except Exception as error:  # somebody else's module may raise anything
-        raise BadInput(f"operator {text} cannot be imported: {error}") from error
+    found = load_plugin("operator", text)
     if not isinstance(found, Operator):
         raise BadInput(
             f"operator {text} is a {type(found).__name__}; decorate the function with @operator(symbol, name)"

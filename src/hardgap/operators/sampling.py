@@ -27,6 +27,8 @@ Ambiguity = Literal["unambiguous", "seen", "any"]
 Part = Literal["train", "eval", "test"]
 PARTS: tuple[Part, ...] = get_args(Part)
 MOST_TRIES = 100_000
+MOST_AT_ONCE = 2**21
+"""Candidates of all chains together in one round of drawing: more would not fit in memory."""
 
 
 def held_out_chains(world: World, holdout: tuple[int, ...]) -> Mask:
@@ -85,7 +87,8 @@ def draw(world: World, counts: Words, part: Part, *, rivals: Mask | None, seed: 
     needed, tried, pieces = counts.copy(), np.zeros_like(counts), []
     while needed.any():
         rate = (counts - needed + 4) / (tried + 8)
-        asked = np.minimum(np.ceil(1.2 * needed / rate), 2**15).astype(np.int64)
+        most = max(1, min(2**15, MOST_AT_ONCE // int((needed > 0).sum())))
+        asked = np.minimum(np.ceil(1.2 * needed / rate), most).astype(np.int64)
         found = _candidates(world, asked, part, rivals, rng, seed)
         chain = world.index_of(found.ops)
         kept = found[_rank_within(chain) < needed[chain]]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from string import ascii_uppercase
+from string import ascii_lowercase, ascii_uppercase
 from typing import Literal
 
 import numpy as np
@@ -24,6 +24,7 @@ from hardgap.operators.operators import Words
 
 Condition = Literal["familiar", "opaque", "label-only"]
 STRUCTURE = ("=", ";", "<begin>", "<end>")
+LETTERS = ascii_uppercase + ascii_lowercase
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Codec:
         """Which operator each opaque letter stands for; empty in the other conditions."""
         if self.condition != "opaque":
             return {}
-        letters = (ascii_uppercase[place] for place in self.letters)
+        letters = (LETTERS[place] for place in self.letters)
         return {letter: one.symbol for letter, one in sorted(zip(letters, self.world.operators, strict=True))}
 
     @cached_property
@@ -128,7 +129,7 @@ class Codec:
         """How each token is written."""
         symbols = [one.symbol for one in self.world.operators]
         if self.condition == "opaque":
-            symbols = list(ascii_uppercase[: len(symbols)])
+            symbols = list(LETTERS[: len(symbols)])
         return (*map(str, range(self.world.size)), *symbols, *STRUCTURE)
 
     def write(self, tokens: Words) -> str:

@@ -35,17 +35,11 @@ def coverage_figure(report: dict[str, Any]) -> Figure:
             axes.plot([100 * value for value in values], [y] * len(values), "o", color="black", markersize=2.5)
             if pair["best_baseline"] is not None:
                 axes.plot([100 * pair["best_baseline"][1]] * 2, [y - 0.4, y + 0.4], color=PAPER, linewidth=1.8)
-        best = [(one["best_baseline"][1], one["best_baseline"][0]) for one, _ in found if one["best_baseline"]]
-        if best:
+        axes.barh([0], [0], color=CASE, label="a pair of the paper's table")
+        if best := [one["best_baseline"][::-1] for one in report["pairs"] if one["best_baseline"]]:
             value, name = max(best)
-            axes.axvline(100 * value, color=PAPER, linestyle="--", linewidth=1.2)
-            axes.plot(
-                [],
-                [],
-                "--",
-                color=PAPER,
-                label=f"best interpolation baseline of any pair ({name}, {100 * value:.1f} %)",
-            )
+            words = f"best interpolation baseline of any pair ({name}, {100 * value:.1f} %)"
+            axes.axvline(100 * value, color=PAPER, linestyle="--", linewidth=1.2, label=words)
             axes.plot([], [], "|", color=PAPER, markeredgewidth=1.8, label="best interpolation baseline of the pair")
         axes.plot([], [], "o", color="black", markersize=2.5, label="a seed")
         axes.set_yticks(range(len(found)), [pair["holdout"] for pair, _ in found], fontsize=8, family="monospace")

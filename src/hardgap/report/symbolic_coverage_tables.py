@@ -5,10 +5,11 @@ from __future__ import annotations
 from statistics import fmean
 from typing import Any
 
+from hardgap.baselines.symbolic import SYMBOLIC_METHODS
 from hardgap.report.circuits_tables import TextTable
 from hardgap.runs.selection import SELECTIONS
 
-METHODS = ("KNN", "MLP", "KRR", "KRR of f", "KNN by slot", "MLP by slot", "Oracle", "Learned Tables")
+METHODS = [method.name for method in SYMBOLIC_METHODS]
 
 
 def coverage_table(report: dict[str, Any]) -> TextTable:

@@ -1,51 +1,93 @@
-"""The measured tables of docs/symbolic.md, made from the committed results and from nothing else."""
+"""The measured tables and figures of docs/symbolic.md, made from the committed results and from nothing else."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import hardgap.studies  # noqa: F401  (declares them)
 from hardgap.errors import BadInput
 from hardgap.report.circuits_tables import TextTable
 from hardgap.report.document import markdown
+from hardgap.report.figures import save_figure
+from hardgap.report.symbolic_coverage_figure import coverage_figure, symbolic_table_figure
 from hardgap.report.symbolic_coverage_tables import baselines_table, coverage_table, summary_table
+from hardgap.report.symbolic_figures import analysis_figures
 from hardgap.report.symbolic_tables import analysis_tables
-from hardgap.report.symbolic_verdict import measure_seeds, measures_table, paper_table, seeds_table, verdict_table
+from hardgap.report.symbolic_verdict import (
+    MeasuredSeeds,
+    measure_seeds,
+    measures_table,
+    paper_table,
+    seeds_table,
+    verdict_table,
+)
 from hardgap.runs.results import import_runs
 from hardgap.runs.store import Store
 from hardgap.studies.study import Scale, choose
 from hardgap.studies.symbolic_coverage import coverage_report, coverage_seeds, pair_results
+from hardgap.studies.symbolic_published import SEEDS
 
-SEEDS = 3
+DRAWN = ("substitution", "heads")
+"""Of the analyses, the figures that the page shows; of the first network."""
 
 
-def sections(results: Path, scale: Scale) -> dict[str, str]:
-    """Every block by its name, as Markdown."""
+@dataclass(frozen=True)
+class SymbolicResults:
+    """All that was measured of Experiment 2 at one scale."""
+
+    cells: list[MeasuredSeeds]  # of the paper's table
+    coverage: dict[str, Any]  # `hardgap symbolic coverage --json`
+    analyses: dict[str, Any]  # `hardgap symbolic analyse --json`, or a report without runs
+
+
+def read_measured(results: Path, scale: Scale) -> SymbolicResults:
+    """What the folder holds: runs, `baselines/`, `analyses-SCALE.json`."""
     with TemporaryDirectory() as folder:
         store = Store(Path(folder))
         import_runs(store, results)
-        measured = [measure_seeds(study, scale, store) for study in choose(["symbolic"])]
-        pairs = pair_results(store, results / "baselines", scale, coverage_seeds(SEEDS))
-    report = coverage_report(pairs, scale, "eval-holdout")
-    tables = {
-        "table": [paper_table(measured), paper_table(measured, "eval-seen"), paper_table(measured, "final")],
-        "verdicts": [verdict_table(measured)],
-        "seeds": [seeds_table(measured)],
-        "measures": [measures_table(measured)],
+        cells = [measure_seeds(study, scale, store) for study in choose(["symbolic"])]
+        pairs = pair_results(store, results / "baselines", scale, coverage_seeds(len(SEEDS)))
+    return SymbolicResults(
+        cells, coverage_report(pairs, scale, "eval-holdout"), _read_analyses(results / f"analyses-{scale}.json")
+    )
+
+
+def _read_analyses(path: Path) -> dict[str, Any]:
+    if not path.exists():
+        return {"runs": []}
+    try:
+        report = json.loads(path.read_text(encoding="utf-8"))
+        analysis_tables(report)
+    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+        raise BadInput(f"{path} is not what `hardgap symbolic analyse --json` prints: {error}") from error
+    found: dict[str, Any] = report
+    return found
+
+
+def sections(measured: SymbolicResults) -> dict[str, str]:
+    """Every block by its name, as Markdown."""
+    cells, report = measured.cells, measured.coverage
+    tables: dict[str, list[TextTable]] = {
+        "table": [paper_table(cells), paper_table(cells, "eval-seen"), paper_table(cells, "final")],
+        "verdicts": [verdict_table(cells)],
+        "seeds": [seeds_table(cells)],
+        "measures": [measures_table(cells)],
         "coverage": [summary_table(report)],
         "pairs": [coverage_table(report)],
         "baselines": [baselines_table(report)],
-        "analyses": _analyses(results / f"analyses-{scale}.json"),
+        "analyses": analysis_tables(measured.analyses),
     }
     return {name: markdown(found) for name, found in tables.items()}
 
 
-def _analyses(path: Path) -> list[TextTable]:
-    if not path.exists():
-        return []
-    try:
-        return analysis_tables(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
-        raise BadInput(f"{path} is not what `hardgap symbolic analyse --json` prints: {error}") from error
+def draw(measured: SymbolicResults, folder: Path) -> None:
+    """The page's figures as `symbolic-NAME.svg`."""
+    figures = {"table": symbolic_table_figure(measured.cells), "coverage": coverage_figure(measured.coverage)}
+    for run in measured.analyses["runs"][:1]:
+        figures |= {name: one for name, one in analysis_figures(run).items() if name in DRAWN}
+    for name, figure in figures.items():
+        save_figure(figure, folder / f"symbolic-{name}.svg")

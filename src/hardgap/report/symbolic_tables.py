@@ -17,11 +17,18 @@ Printed = dict[str, dict[tuple[str, str], float]]
 
 
 def analysis_tables(report: dict[str, Any]) -> list[TextTable]:
-    """One table an analysis that was made, in the paper's order."""
+    """Which networks were opened, then one table an analysis that was made, in the paper's order."""
     runs = report["runs"]
-    return [
-        table for name, make in TABLES.items() if all(name in run["analyses"] for run in runs) for table in make(runs)
-    ]
+    if not runs:
+        return []
+    made = [make for name, make in TABLES.items() if all(name in run["analyses"] for run in runs)]
+    return [_opened(runs), *(table for make in made for table in make(runs))]
+
+
+def _opened(runs: Runs) -> TextTable:
+    keys = ["holdout", "condition", "seed", "run", "checkpoint", "step"]
+    rows: list[list[object]] = [[run[key] for key in keys] for run in runs]
+    return TextTable("The networks that were opened", ["held out", *keys[1:]], rows, ["seed", "step"])
 
 
 def _probes(runs: Runs) -> list[TextTable]:

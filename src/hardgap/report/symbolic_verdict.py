@@ -154,10 +154,10 @@ def _cell(measured: MeasuredSeeds | None, by: Selection) -> str:
     if measured is None:
         return ""
     values = measured.accuracy[by].get("exact")
-    ours = f"{100 * fmean(values):.1f} ± {100 * pstdev(values):.1f}" if values else "–"
+    spread = f" ± {100 * pstdev(values):.1f}" if values and len(values) > 1 else ""
     few = f" ({len(values)} of {measured.planned} seeds)" if values and len(values) < measured.planned else ""
     theirs = list(measured.published.values())
-    return f"{ours}{few} [{100 * fmean(theirs):.1f} ± {100 * pstdev(theirs):.1f}]"
+    return f"{_mean(values)}{spread}{few} [{100 * fmean(theirs):.1f} ± {100 * pstdev(theirs):.1f}]"
 
 
 def _seed_cell(measured: MeasuredSeeds | None, seed: int, by: Selection) -> str:

@@ -73,11 +73,11 @@ def measure(study: Study, scale: Scale, store: Store) -> Measured:
 
 
 def _verdict(successes: int, n: int, planned: int, paper: Published, p: float | None) -> str:
-    """`agrees` unless Fisher's exact test tells the two success rates apart at the 5 % level."""
+    """Whether Fisher's exact test tells the two success rates apart at the 5 % level, and which way."""
     if p is None:
         return "not measured"
     if n < FEWEST:
         return "too few runs"
     higher = successes * paper.n > paper.successes * n
-    verdict = "agrees" if p >= LEVEL else "succeeds more often" if higher else "succeeds less often"
+    verdict = "not told apart" if p >= LEVEL else "succeeds more often" if higher else "succeeds less often"
     return verdict if n == planned else f"{verdict} so far"

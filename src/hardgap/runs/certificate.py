@@ -1,7 +1,8 @@
 """The leak certificate: hidden targets cannot have reached training, because changing them changes nothing.
 
 The run is trained twice for some steps, the second time with every hidden target of the training data
-replaced by a fair coin. If a single bit of the weights differs, something about a hidden target leaked.
+replaced by a fair coin. If a single bit of the weights differs, something about a hidden target leaked; or if a
+single bit differs of the examples by which the honest choice of a checkpoint is made.
 The leaky control (masking at the first step only) must be caught, and is.
 """
 
@@ -18,7 +19,7 @@ from hardgap.training.loop import Observer, Trainer
 
 @dataclass(frozen=True)
 class Certificate:
-    """The weights' SHA-256 after `steps` steps, with true and with scrambled hidden targets."""
+    """SHA-256 of the weights after `steps` steps, and of what chooses a checkpoint; hidden targets true, scrambled."""
 
     run: str
     steps: int
@@ -46,4 +47,5 @@ def _digest(trainer: Trainer, steps: int) -> str:
     for name, tensor in sorted(trainer.weights().items()):
         digest.update(name.encode())
         digest.update(tensor.cpu().contiguous().numpy().tobytes())
+    digest.update(trainer.task.chooses_by())
     return digest.hexdigest()

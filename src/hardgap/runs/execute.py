@@ -205,15 +205,15 @@ def load_model(store: Store, run_id: str, step: int | None = None) -> tuple[nn.M
         weights = under("model.", found[0]) if found and at_end else None
     else:
         kept = checkpoints.snapshots()
-        if step not in kept:
-            raise BadInput(f"run {row.id} has no snapshot at step {step}; it has {', '.join(map(str, kept)) or 'none'}")
-        weights = load_tensors(kept[step])[0]
+        if kept and step not in kept:
+            raise BadInput(f"run {row.id} has no snapshot at step {step}; it has {', '.join(map(str, kept))}")
+        weights = load_tensors(kept[step])[0] if kept else None
     if weights is None:
         raise BadInput(
             f"run {row.id} has no weights in {store.folder} (results are exported without them): "
             f"`hardgap runs retrain {row.id}` makes them again"
         )
-    model = build_task(row.config).model()
+    model = build_task(row.config.but(device="cpu")).model()  # a network can be looked at where it was not trained
     load_weights(model, weights, checkpoints.folder)
     return model.eval(), row.config
 

@@ -11,7 +11,6 @@ with the evaluation set.
 
 from __future__ import annotations
 
-from collections.abc import Container
 from typing import Any, Literal, get_args
 
 from hardgap.errors import BadInput
@@ -20,19 +19,18 @@ Selection = Literal["final", "eval-holdout", "eval-seen"]
 SELECTIONS: tuple[Selection, ...] = get_args(Selection)
 
 
-def select_point(curve: list[dict[str, Any]], by: Selection, steps: Container[int] | None = None) -> dict[str, Any]:
-    """The chosen evaluation; with `steps`, out of these only (those with a snapshot, say)."""
-    points = [point for point in curve if steps is None or point["step"] in steps]
-    if not points:
+def select_point(curve: list[dict[str, Any]], by: Selection) -> dict[str, Any]:
+    """The chosen evaluation."""
+    if not curve:
         raise BadInput("there is no evaluation to choose from")
     if by == "final":
-        return points[-1]
+        return curve[-1]
     name = by.removeprefix("eval-")
-    if any("eval" not in point["detail"] for point in points):
+    if any("eval" not in point["detail"] for point in curve):
         raise BadInput(f"--select {by}: this run was not evaluated on a separate set; use final")
 
     def merit(point: dict[str, Any]) -> tuple[float, float, int]:
         found = point["detail"]["eval"]
         return found[name], found["seen"], -point["step"]
 
-    return max(points, key=merit)
+    return max(curve, key=merit)

@@ -32,7 +32,7 @@ DATA = (
     "seen_examples",
     "seed",
 )
-"""What of a run its baselines depend on."""
+"""What of a run says which data its baselines learned from and were judged on."""
 FORMAT = 1
 PAPERS = ("KNN", "MLP", "KRR")
 """The interpolation methods of the paper; the others that interpolate are ours."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from hardgap.errors import BadInput
 from hardgap.operators.chains import World
+from hardgap.operators.operators import PAPER_OPERATORS, Operator
 from hardgap.runs.config import SymbolicRun
 from hardgap.runs.selection import SELECTIONS, Selection, select_point
 from hardgap.runs.store import Store
@@ -37,9 +38,9 @@ def coverage_seeds(count: int) -> tuple[int, ...]:
     return (*SEEDS, *(seed for seed in range(MOST_SEEDS + len(SEEDS)) if seed not in SEEDS))[:count]
 
 
-def all_pairs() -> list[str]:
-    """The 49 pairs by their symbols, those with a published number first."""
-    world = World()
+def all_pairs(operators: Sequence[Operator] = PAPER_OPERATORS) -> list[str]:
+    """The paper's 49 pairs, or those of other operators, by their symbols; those with a published number first."""
+    world = World(tuple(operators))
     texts = [world.chain_text(ops) for ops in world.ops_of(np.arange(world.chains))]
     return sorted(texts, key=lambda text: text not in NETWORK)
 

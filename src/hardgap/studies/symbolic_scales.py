@@ -15,7 +15,7 @@ from hardgap.studies.study import Scale
 from hardgap.training.spec import Budget, Optimiser
 
 SEARCHED = ("^r", "L&")
-"""The pairs on whose held-out accuracy the desk scale was chosen (symbolic_search.py): not clean at that scale."""
+"""The pairs on which the desk scale was chosen (symbolic_search.py): not clean at that scale."""
 PAPER_STEPS_PER_EPOCH = 282  # 144,000 examples in batches of 512
 
 

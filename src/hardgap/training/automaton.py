@@ -89,6 +89,9 @@ class AutomatonTask:
         right = torch.from_numpy(predicted).to(self.device) == self._states[1:, :rows]
         return bool(right[self._supervised[:, :rows]].float().mean() < CONTRADICTED_BELOW)
 
+    def chooses_by(self) -> bytes:
+        return b""
+
     def losses(self, model: nn.Module, step: int) -> Iterator[Tensor]:
         chosen = self._batch_rows(step)
         states = self._states[:, chosen].to(torch.float32)

@@ -99,6 +99,10 @@ class SymbolicTask:
     def contradicted(self, model: nn.Module) -> bool:
         return False
 
+    def chooses_by(self) -> bytes:
+        seen = self.sets.eval_seen
+        return seen.inputs.tobytes() + self.codec.encode(seen).tobytes()
+
     def losses(self, model: nn.Module, step: int) -> Iterator[Tensor]:
         """Mean cross-entropy over all tokens of the batch, each predicted from the true ones before it."""
         chosen = self._batch_examples(step)
@@ -121,7 +125,7 @@ class SymbolicTask:
     def judge(self, model: Seq2Seq, examples: Examples) -> Judged:
         """Decode freely; for each example, what is right about the answer."""
         truth = self.codec.encode(examples)[:, 1:]
-        tokens, _ = decode_freely(model, self.codec, examples.inputs, self.device, draft=truth)
+        tokens, _ = decode_freely(model, self.codec, examples.inputs, draft=truth)
         return judge_tokens(self.codec, examples, tokens)
 
     def _by_chain(self, examples: Examples, exact: NDArray[np.float64]) -> dict[str, float]:
@@ -145,17 +149,17 @@ class SymbolicTask:
 
 
 def decode_freely(
-    model: Seq2Seq, codec: Codec, inputs: Words, device: torch.device | None = None, *, draft: Words | None = None
+    model: Seq2Seq, codec: Codec, inputs: Words, *, draft: Words | None = None
 ) -> tuple[Words, NDArray[np.float32]]:
     """The greedy answer to each input without its `<begin>`, and each token's probability: `[n, places]`.
 
     A draft does not change the answer. Where it is the answer, one pass over all tokens confirms it; the truth is a
     good draft for a trained network.
     """
-    was_training = model.training
+    was_training, device = model.training, next(model.parameters()).device
     model.eval()
     given = [inputs] if draft is None else [inputs, draft]
-    asked = [torch.from_numpy(np.ascontiguousarray(tokens)).to(device or "cpu") for tokens in given]
+    asked = [torch.from_numpy(np.ascontiguousarray(tokens)).to(device) for tokens in given]
     starts = range(0, len(inputs), DECODED_AT_ONCE)
     found = [_decode_piece(model, codec, *(one[i : i + DECODED_AT_ONCE] for one in asked)) for i in starts]
     model.train(was_training)

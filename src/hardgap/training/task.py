@@ -55,3 +55,6 @@ class Task(Protocol):
 
     def score(self, model: nn.Module, step: int) -> Score:
         """Accuracy on the test examples after `step` updates."""
+
+    def chooses_by(self) -> bytes:
+        """The examples by which a checkpoint is chosen without a look at hidden ones; empty if none is chosen."""
