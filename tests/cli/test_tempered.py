@@ -9,6 +9,8 @@ import pytest
 
 from hardgap.cli import main
 from hardgap.runs.config import AutomatonRun, parse_run
+from hardgap.runs.results import export_runs
+from hardgap.runs.store import Store
 from hardgap.studies.recipes import tempered
 
 
@@ -33,7 +35,7 @@ def test_a_trial_is_trained_printed_and_drawn_and_the_second_time_it_is_there(
     first = json.loads(out)
     assert code == 0
     assert [(arm["factor"], arm["value"], arm["n"], arm["planned"]) for arm in first["arms"]] == [
-        (rule, value, 1, 1) for rule in ("Rule D", "Rule G") for value in ("tempered", "T = 1")
+        (rule, way, 1, 1) for rule in ("Rule D", "Rule G") for way in ("tempered", "T = 1")
     ]
     assert json.loads(call(capsys, *asked, "--no-run")[1]) == first
     code, out, _ = call(capsys, "tempered", "unharmed", "--scale", "smoke", "--no-run", "--markdown")
@@ -70,6 +72,10 @@ def test_without_any_store_the_trials_are_listed(capsys: pytest.CaptureFixture[s
         (["dial", "--no-run"], "no store"),
         (["unharmed", "--figure", "x.svg"], "there is no figure of unharmed"),
         (["dial", "--figure", "x.jpg"], "--figure x.jpg: the name must end in"),
+        (["dial", "--budget", "soon"], "--budget soon: write a time such as"),
+        (["dial", "--workers", "0"], "--workers 0: at least one worker is needed"),
+        (["document"], "FILE requires an argument"),
+        (["document", "nowhere.md"], "nowhere.md cannot be read"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_sentence(
@@ -80,6 +86,28 @@ def test_what_cannot_be_done_is_said_in_one_sentence(
     assert complaint in err
     assert len(err.splitlines()) == 1
     assert not (tmp_path / "hardgap-runs").exists()  # nothing was trained, or begun, before it was said
+
+
+def test_a_page_is_filled_and_drawn_from_results_and_the_second_time_it_is_up_to_date(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    for folder in ("main", "tempered/search"):
+        (tmp_path / "results" / folder).mkdir(parents=True)
+    run = tempered("desk", "150", (3,))
+    store, page = Store(tmp_path / "s"), tmp_path / "page.md"
+    store.put_done(run, [{"step": 0, "loss": None, "visible": 1.0, "holdout": 1.0, "detail": {}}], "solved", {}, 1.0)
+    export_runs(store, store.rows(), tmp_path / "results/tempered/target")
+    page.write_text("![](figures/tempered-target.svg)\n<!-- measured: target -->\n<!-- end -->\n")
+    code, _, err = call(capsys, "tempered", "document", "page.md")
+    assert (code, err.splitlines()) == (0, ["page.md written", "figures/tempered-target.svg written"])
+    assert "| Rule 150 | pattern 3 | 0/10 | 0/0 of 10 | 2,640 | 1/1 of 10 |" in page.read_text()
+    assert (tmp_path / "figures/tempered-target.svg").read_text().startswith("<?xml")
+    assert "page.md is up to date" in call(capsys, "tempered", "document", "page.md")[2]
+    page.write_text("nothing to fill\n")
+    code, _, err = call(capsys, "tempered", "document", "page.md")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "there is no mark" in err
+    assert page.read_text() == "nothing to fill\n"
 
 
 def trained(capsys: pytest.CaptureFixture[str], *options: str) -> AutomatonRun:

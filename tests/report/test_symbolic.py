@@ -11,11 +11,11 @@ import pytest
 import hardgap.studies  # noqa: F401  (declares them)
 from hardgap.baselines.symbolic import SYMBOLIC_METHODS
 from hardgap.errors import BadInput
-from hardgap.report.document import fill, markdown
+from hardgap.report.document import fill, markdown, write_page
 from hardgap.report.figures import as_svg
 from hardgap.report.symbolic_coverage_figure import coverage_figure, symbolic_table_figure
 from hardgap.report.symbolic_coverage_tables import baselines_table, coverage_table, summary_table
-from hardgap.report.symbolic_document import draw, read_measured, sections
+from hardgap.report.symbolic_document import figures, read_measured, sections
 from hardgap.report.symbolic_figures import analysis_figures
 from hardgap.report.symbolic_tables import analysis_tables
 from hardgap.report.symbolic_verdict import MeasuredSeeds, measure_seeds, measures_table, paper_table, seeds_table
@@ -183,10 +183,12 @@ def test_every_analysis_is_drawn() -> None:
 def test_the_pages_figures_are_drawn_from_the_results_alone(covered: Path) -> None:
     measured = read_measured(covered / "results", "desk")
     measured.analyses["runs"].append(opened("^|", "familiar"))
-    draw(measured, covered)
-    drawn = {path.name: path.read_text() for path in covered.glob("*.svg")}
-    assert set(drawn) == {f"symbolic-{name}.svg" for name in ("table", "coverage", "substitution", "heads")}
-    assert "1 ^ 2 = 3" in drawn["symbolic-substitution.svg"]
+    shown = [f"figures/symbolic-{name}.svg" for name in ("table", "coverage", "substitution")]
+    page, text = covered / "page.md", "".join(f"![]({path})" for path in shown)
+    text += "\n<!-- measured: table -->\n<!-- end -->\n"
+    assert write_page(page, text, sections(measured), figures(measured)) == [page, *(covered / path for path in shown)]
+    assert "1 ^ 2 = 3" in (covered / shown[2]).read_text()
+    assert len(list((covered / "figures").iterdir())) == 3  # nothing that the page does not show
 
 
 def test_blocks_are_filled_and_the_rest_is_left_alone(covered: Path) -> None:

@@ -39,6 +39,14 @@ def complain(sentence: str) -> None:
     print(f"hardgap: {sentence}", file=sys.stderr)
 
 
+def show_written(asked: Path, written: Sequence[Path]) -> None:
+    """Which files a command wrote, and whether the one that was asked for needed it."""
+    if asked not in written:
+        err().print(f"{asked} is up to date")
+    for path in written:
+        err().print(f"{path} written")
+
+
 def show_json(data: Any) -> None:
     print(json.dumps(data, indent=1, allow_nan=False))
 

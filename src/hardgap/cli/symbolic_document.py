@@ -7,9 +7,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import err
+from hardgap.cli.output import show_written
 from hardgap.cli.symbolic import ScaleName
-from hardgap.errors import BadInput
 
 
 def document(
@@ -20,28 +19,17 @@ def document(
         "results/symbolic"
     ),
     scale: ScaleName = "desk",
-    figures: Annotated[Path | None, Parameter(help="Folder to draw the page's figures into.")] = None,
 ) -> None:
-    """Write the measured tables into a Markdown FILE, between its marks `<!-- measured: … -->` and `<!-- end -->`.
+    """Write the measured tables into a Markdown FILE, and draw the figures that it shows beside it.
 
-    Everything comes from RESULTS: runs as `hardgap runs export` writes them, baselines as `hardgap symbolic baselines
-    --keep` does, and `analyses-SCALE.json`, what `hardgap symbolic analyse --json` prints.
+    Tables go between the marks `<!-- measured: … -->` and `<!-- end -->`. Everything comes from RESULTS: runs as
+    `hardgap runs export` writes them, baselines as `hardgap symbolic baselines --keep` does, and
+    `analyses-SCALE.json`, what `hardgap symbolic analyse --json` prints.
 
-    Try: `hardgap symbolic document docs/symbolic.md --figures docs/figures`
+    Try: `hardgap symbolic document docs/symbolic.md`
     """
-    from hardgap.report.document import fill
-    from hardgap.report.symbolic_document import draw, read_measured, sections
-    from hardgap.runs.results import write_text
+    from hardgap.report.document import read_page, write_page
+    from hardgap.report.symbolic_document import figures, read_measured, sections
 
-    try:
-        before = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{file} cannot be read: {error}") from error
-    measured = read_measured(results, scale)
-    after = fill(before, sections(measured))
-    if after != before:
-        write_text(file, after)
-    err().print(f"{file} {'written' if after != before else 'is up to date'}")
-    if figures is not None:
-        draw(measured, figures)
-        err().print(f"drawn to {figures}")
+    text, measured = read_page(file), read_measured(results, scale)
+    show_written(file, write_page(file, text, sections(measured), figures(measured)))

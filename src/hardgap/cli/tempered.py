@@ -1,13 +1,13 @@
-"""`hardgap tempered [TRIAL]`"""
+"""`hardgap tempered [TRIAL]` and `hardgap tempered document FILE`"""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from cyclopts import Parameter
+from cyclopts import App, Parameter
 
-from hardgap.cli.output import STORE, Json, StoreFolder, show_json, show_table
+from hardgap.cli.output import STORE, Json, StoreFolder, err, show_json, show_table, show_written
 from hardgap.errors import BadInput
 
 if TYPE_CHECKING:
@@ -15,8 +15,12 @@ if TYPE_CHECKING:
     from hardgap.studies.study import Scale
     from hardgap.studies.trial import Trial
 
+USAGE = "Usage: hardgap tempered [TRIAL] [OPTIONS]\n       hardgap tempered document FILE"
+tempered = App(name="tempered", usage=USAGE)
 
-def tempered(
+
+@tempered.default
+def show_trial(
     trial: Annotated[str | None, Parameter(help="Which trial; without one, a list of them.")] = None,
     /,
     *,
@@ -48,6 +52,7 @@ def tempered(
         hardgap tempered control --no-run --keep results
     """
     import hardgap.studies  # noqa: F401  (declares them)
+    from hardgap.cli.running import check_workers, parse_duration
     from hardgap.runs.store import Store
     from hardgap.studies.trial import choose_trial, limited
 
@@ -58,13 +63,38 @@ def tempered(
     chosen = choose_trial(trial) if seeds is None else limited(choose_trial(trial), seeds)
     if figure is not None:
         _check_figure(trial, figure)
+    check_workers(workers)
+    seconds = parse_duration(budget) if budget else None
     opened, code = Store(store, create=run), 0
     if run:
-        code = _train(opened, chosen, scale, budget, workers)
+        code = _train(opened, chosen, scale, seconds, workers)
     if keep is not None:
         _keep(opened, chosen, scale, keep)
     _show(opened, chosen, scale, figure, markdown, json=json)
     return code
+
+
+@tempered.command
+def document(
+    file: Path,
+    /,
+    *,
+    results: Annotated[Path, Parameter(help="Folder of measured runs, with tempered/ and main/ in it.")] = Path(
+        "results"
+    ),
+) -> None:
+    """Write the measured tables into a Markdown FILE, and draw the figures that it shows beside it.
+
+    Tables go between the marks `<!-- measured: … -->` and `<!-- end -->`. Everything comes from RESULTS: runs as
+    `hardgap tempered TRIAL --keep results` writes them.
+
+    Try: `hardgap tempered document docs/tempered.md`
+    """
+    from hardgap.report.document import read_page, write_page
+    from hardgap.report.tempered_document import figures, measured, sections
+
+    text, found = read_page(file), measured(results)
+    show_written(file, write_page(file, text, sections(found, results), figures(found)))
 
 
 def _list(folder: Path, scale: Scale, *, json: bool) -> int:
@@ -92,16 +122,14 @@ def _check_figure(trial: str, path: Path) -> None:
         raise BadInput(f"--figure: there is no figure of {trial}; there is one of {', '.join(FIGURES)}")
 
 
-def _train(store: Store, trial: Trial, scale: Scale, budget: str | None, workers: int | None) -> int:
-    from hardgap.cli.running import parse_duration, run_and_report
+def _train(store: Store, trial: Trial, scale: Scale, seconds: float | None, workers: int | None) -> int:
+    from hardgap.cli.running import run_and_report
     from hardgap.studies.trial import in_order
 
-    seconds = parse_duration(budget) if budget else None
     return run_and_report(store, in_order(trial.arms(scale)), workers=workers, seconds=seconds)
 
 
 def _keep(store: Store, trial: Trial, scale: Scale, folder: Path) -> None:
-    from hardgap.cli.output import err
     from hardgap.runs.results import export_new_runs
     from hardgap.studies.trial import in_order
 

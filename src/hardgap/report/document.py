@@ -3,12 +3,43 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from matplotlib.figure import Figure
 
 from hardgap.errors import BadInput
 from hardgap.report.circuits_tables import TextTable
+from hardgap.report.figures import save_figure
+from hardgap.runs.results import write_text
+
+Figures = dict[str, Callable[[], Figure]]
+"""What draws each figure that a page may show, by its name."""
 
 BLOCK = re.compile(r"(<!-- measured: (?P<name>[a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def read_page(page: Path) -> str:
+    """The page's text, or one sentence why there is none."""
+    try:
+        return page.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{page} cannot be read: {error}") from error
+
+
+def write_page(page: Path, text: str, blocks: dict[str, str], figures: Figures) -> list[Path]:
+    """Fill the page's blocks, and draw the figures that it shows as `figures/NAME.svg`; the files that were written."""
+    filled, written = fill(text, blocks), []
+    if filled != text:
+        write_text(page, filled)
+        written.append(page)
+    for name, draw in figures.items():
+        if (figure := f"figures/{name}.svg") in text:
+            path = page.parent / figure
+            path.parent.mkdir(exist_ok=True)
+            save_figure(draw(), path)
+            written.append(path)
+    return written
 
 
 def fill(text: str, found: dict[str, str]) -> str:

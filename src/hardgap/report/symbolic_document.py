@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -11,11 +12,10 @@ from typing import Any
 import hardgap.studies  # noqa: F401  (declares them)
 from hardgap.errors import BadInput
 from hardgap.report.circuits_tables import TextTable
-from hardgap.report.document import markdown
-from hardgap.report.figures import save_figure
+from hardgap.report.document import Figures, markdown
 from hardgap.report.symbolic_coverage_figure import coverage_figure, symbolic_table_figure
 from hardgap.report.symbolic_coverage_tables import baselines_table, coverage_table, summary_table
-from hardgap.report.symbolic_figures import analysis_figures
+from hardgap.report.symbolic_figures import FIGURES
 from hardgap.report.symbolic_tables import analysis_tables
 from hardgap.report.symbolic_verdict import (
     MeasuredSeeds,
@@ -30,9 +30,6 @@ from hardgap.runs.store import Store
 from hardgap.studies.study import Scale, choose
 from hardgap.studies.symbolic_coverage import coverage_report, coverage_seeds, pair_results
 from hardgap.studies.symbolic_published import SEEDS
-
-DRAWN = ("substitution", "heads")
-"""Of the analyses, the figures that the page shows; of the first network."""
 
 
 @dataclass(frozen=True)
@@ -84,10 +81,12 @@ def sections(measured: SymbolicResults) -> dict[str, str]:
     return {name: markdown(found) for name, found in tables.items()}
 
 
-def draw(measured: SymbolicResults, folder: Path) -> None:
-    """The page's figures as `symbolic-NAME.svg`."""
-    figures = {"table": symbolic_table_figure(measured.cells), "coverage": coverage_figure(measured.coverage)}
+def figures(measured: SymbolicResults) -> Figures:
+    """What the page may show; analyses of the first network."""
+    makers: Figures = {
+        "symbolic-table": lambda: symbolic_table_figure(measured.cells),
+        "symbolic-coverage": lambda: coverage_figure(measured.coverage),
+    }
     for run in measured.analyses["runs"][:1]:
-        figures |= {name: one for name, one in analysis_figures(run).items() if name in DRAWN}
-    for name, figure in figures.items():
-        save_figure(figure, folder / f"symbolic-{name}.svg")
+        makers |= {f"symbolic-{name}": partial(draw, run) for name, draw in FIGURES.items() if name in run["analyses"]}
+    return makers

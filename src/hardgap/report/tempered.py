@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable
 from functools import cache
 from statistics import fmean
@@ -11,22 +10,25 @@ from typing import Any
 import numpy as np
 
 from hardgap.automata.completions import completions
-from hardgap.automata.evidence import rows_shown
+from hardgap.automata.evidence import Evidence, every_row, rows_shown
 from hardgap.automata.gap import Gap, draw_hidden
 from hardgap.automata.rule import parse_rule
-from hardgap.report.rates import Rate, finished, pooled, rates
-from hardgap.report.statistics import rank_correlation, same_rate_p
+from hardgap.report.rates import Rate, finished, rates
+from hardgap.report.statistics import rank_correlation
+from hardgap.report.tempered_target import beside_control
 from hardgap.runs.store import Store
 from hardgap.studies.cliff import INFORMED, PUBLISHED
 from hardgap.studies.forecast import PREDICTORS
 from hardgap.studies.study import Scale
-from hardgap.studies.target import control, target
+from hardgap.studies.target import target
 from hardgap.studies.trial import Arm, Trial
 from hardgap.studies.wide import ROUTING
 
 Data = dict[str, Any]
 ROUTED = 0.9
 """Of visible cells right: a network that finds its neighbours gets there, one that does not stays below 60 %."""
+UNROLLED = 4
+"""Steps that the recipe unrolls, and so all that what is visible can testify to."""
 
 
 def measure_trial(trial: Trial, scale: Scale, store: Store) -> Data:
@@ -42,41 +44,6 @@ def measure_trial(trial: Trial, scale: Scale, store: Store) -> Data:
     if trial.name in MORE:
         data |= MORE[trial.name](arms, measured, scale, store)
     return data
-
-
-def _target(arms: list[Arm], measured: list[Rate], scale: Scale, store: Store) -> Data:
-    """Beside it the control, each rule as a whole, and how many networks started again."""
-    beside = rates(control.arms(scale), store)
-    whole, control_whole = _whole(measured), _whole(beside)
-    restarted = [sum(_restarted(store, run) for run in part.runs) for part in measured]
-    return {
-        "restarted": restarted,
-        "control": [part.as_dict() for part in beside],
-        "whole": [part.as_dict() for part in whole],
-        "control_whole": [part.as_dict() for part in control_whole],
-        "p_against_control": [
-            same_rate_p(ours.recovered, ours.n, theirs.recovered, theirs.n) if ours.n and theirs.n else None
-            for ours, theirs in zip(whole, control_whole, strict=True)
-        ],
-    }
-
-
-def _whole(measured: list[Rate]) -> list[Rate]:
-    """Each rule's arms as one, and all together."""
-    rules = [pooled(parts, rule) for rule, parts in _by_factor(measured).items()]
-    return [*rules, pooled(measured, "all three rules")]
-
-
-def _restarted(store: Store, run_id: str) -> bool:
-    """Whether a run's network was thrown away for a fresh one."""
-    return bool(store.curve(run_id)[-1]["detail"].get("attempt"))
-
-
-def _by_factor(measured: list[Rate]) -> dict[str, list[Rate]]:
-    found: dict[str, list[Rate]] = defaultdict(list)
-    for part in measured:
-        found[part.factor].append(part)
-    return found
 
 
 def _cliff(arms: list[Arm], measured: list[Rate], scale: Scale, store: Store) -> Data:
@@ -98,8 +65,15 @@ def _information(rule: str, k: int, width: int) -> float:
 @cache
 def _determined_share(gap: Gap, width: int) -> float:
     """Of the hidden entries, from every row of that width, as many steps on as the recipe unrolls."""
+    return len(completions(_every_row_of(gap, width), limit=2).determined) / len(gap.hidden)
+
+
+def _every_row_of(gap: Gap, width: int) -> Evidence:
+    """What all rows of one width show; rows as wide as a window hold every window, and so show all there is."""
+    if width > 2 * gap.rule.radius * UNROLLED:
+        return every_row(gap, UNROLLED)
     rows = (np.arange(2**width)[:, None] >> np.arange(width) & 1).astype(np.uint8)
-    return len(completions(rows_shown(gap, rows, 4), limit=2).determined) / len(gap.hidden)
+    return rows_shown(gap, rows, UNROLLED)
 
 
 def _explain(arms: list[Arm], measured: list[Rate], scale: Scale, store: Store) -> Data:
@@ -128,7 +102,7 @@ def _wide(arms: list[Arm], measured: list[Rate], scale: Scale, store: Store) -> 
     courses = [_course(arm, store) for arm in arms]
     routed = [next((p["step"] for p in course if p["visible"] >= ROUTED), None) for course in courses]
     early = [next((p["visible"] for p in course if p["step"] == ROUTING), None) for course in courses]
-    return {"courses": courses, "early": early, "routed": routed}
+    return {"width": arms[0].runs[0].width, "courses": courses, "early": early, "routed": routed}
 
 
 def _forecast(arms: list[Arm], measured: list[Rate], scale: Scale, store: Store) -> Data:
@@ -153,7 +127,7 @@ def _slowness(arms: list[Arm], store: Store) -> list[tuple[Gap, float]]:
 
 
 MORE: dict[str, Callable[[list[Arm], list[Rate], Scale, Store], Data]] = {
-    "target": _target,
+    "target": beside_control,
     "cliff": _cliff,
     "explain": _explain,
     "forecast": _forecast,

@@ -1,56 +1,46 @@
-"""The measured tables and the figures of docs/tempered.md, made from the committed results and from nothing else.
-
-python -m hardgap.report.tempered_document docs/tempered.md     # also draws the figures that it shows
-"""
+"""The measured tables and the figures of docs/tempered.md, made from the committed results and from nothing else."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import hardgap.studies  # noqa: F401  (declares the trials)
-from hardgap.errors import BadInput
-from hardgap.report.document import fill, markdown
-from hardgap.report.figures import save_figure
+from hardgap.report.document import Figures, markdown
 from hardgap.report.tempered import measure_trial
 from hardgap.report.tempered_figures import FIGURES, tempered_figure
+from hardgap.report.tempered_search import search_table
 from hardgap.report.tempered_tables import tempered_table
 from hardgap.runs.results import import_runs
 from hardgap.runs.store import Store
 from hardgap.studies.trial import TRIALS
 
-RESULTS = (Path("results/tempered"), Path("results/main"))
-"""Rule 150, D and G at T = 1 are the main table's runs."""
 
-
-def measured(folders: Iterable[Path]) -> dict[str, dict[str, Any]]:
-    """What every trial measured, from exported runs."""
+def measured(results: Path) -> dict[str, dict[str, Any]]:
+    """What every trial measured, from exported runs; Rules 150, D and G at T = 1 are the main table's."""
     with TemporaryDirectory() as folder:
-        store = Store(Path(folder))
-        for results in folders:
-            import_runs(store, results)
+        store = _taken_in(Path(folder), [results / "tempered", results / "main"])
         return {name: measure_trial(trial, "desk", store) for name, trial in TRIALS.items()}
 
 
-def sections(found: dict[str, dict[str, Any]]) -> dict[str, str]:
-    """The table of each trial as Markdown."""
-    return {name: markdown([tempered_table(data)]) for name, data in found.items()}
+def sections(found: dict[str, dict[str, Any]], results: Path) -> dict[str, str]:
+    """The table of each trial, and of the search before them, as Markdown."""
+    with TemporaryDirectory() as folder:
+        search = search_table(_taken_in(Path(folder), [results / "tempered" / "search"]))
+    tables = {name: tempered_table(data) for name, data in found.items()} | {"search": search}
+    return {name: markdown([table]) for name, table in tables.items()}
 
 
-def main(arguments: list[str]) -> None:
-    """Write the page and its figures."""
-    if len(arguments) != 1:
-        raise BadInput("say which page: docs/tempered.md")
-    page, found = Path(arguments[0]), measured(RESULTS)
-    text = fill(page.read_text(encoding="utf-8"), sections(found))
-    page.write_text(text, encoding="utf-8")
-    for name in FIGURES:
-        if (figure := f"figures/tempered-{name}.svg") in text:
-            save_figure(tempered_figure(found[name]), page.parent / figure)
+def figures(found: dict[str, dict[str, Any]]) -> Figures:
+    """What the page may show."""
+    return {f"tempered-{name}": partial(tempered_figure, found[name]) for name in FIGURES}
 
 
-if __name__ == "__main__":
-    main(sys.argv[1:])
+def _taken_in(folder: Path, results: Iterable[Path]) -> Store:
+    store = Store(folder)
+    for one in results:
+        import_runs(store, one)
+    return store

@@ -20,6 +20,7 @@ Data = dict[str, Any]
 CONTROL, TEMPERED = VISIBLE, HOLDOUT
 BESIDE = (1.02, 1.0)
 """Where a legend stands that would hide lines inside its axes."""
+LINES = ("-", "--", ":", "-.")
 
 
 def tempered_figure(data: Data) -> Figure:
@@ -51,7 +52,9 @@ def _target(data: Data) -> Figure:
     rows[1, 0].set_ylabel("training steps\nuntil solved")
     rows[1, 0].set_ylim(0, None)
     handles = [rows[0, 0].plot([], [], "s", color=colour)[0] for colour in (PAPER, CONTROL, TEMPERED)]
-    names = ["paper, 7,850 steps, width 101", "T = 1, same seeds", "tempered, 1,570 steps"]
+    steps = data["control_whole_steps"][-1]
+    untempered = f"T = 1, same seeds, {steps[0]:,} to {steps[-1]:,} steps"
+    names = ["paper, 7,850 steps, width 101", untempered, "tempered, 1,570 steps"]
     figure.legend(handles, names, ncols=3, loc="outside upper right", frameon=False)
     return figure
 
@@ -219,16 +222,17 @@ def _forecast(data: Data) -> Figure:
 
 
 def _wide(data: Data) -> Figure:
-    """Visible accuracy under each way to route; holdout accuracy of each pattern under the quickest of them."""
+    """Visible accuracy under each way to route; holdout accuracy, a colour a pattern, a line style a way to train."""
     figure = Figure(figsize=(13, 3.6), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(1, 1.4))
+    patterns, ways = (list(dict.fromkeys(arm[key] for arm in data["arms"])) for key in ("value", "factor"))
     for arm, course in zip(data["arms"], data["courses"], strict=True):
         routing = arm["factor"].startswith("routing: ")
         axes, key = (left, "visible") if routing else (right, "holdout")
         name = arm["factor"].removeprefix("routing: ") if routing else f"{arm['value']}, {arm['factor']}"
+        look = {} if routing else {"color": f"C{patterns.index(arm['value'])}", "ls": LINES[ways.index(arm["factor"])]}
         if course:
-            style = "--" if "T = 1" in name else "-"
-            axes.plot([p["step"] for p in course], [100 * p[key] for p in course], style, label=name)
+            axes.plot([p["step"] for p in course], [100 * p[key] for p in course], label=name, **look)
     left.set_ylabel("visible accuracy, %")
     right.set_ylabel("holdout accuracy, %")
     for axes in (left, right):

@@ -27,8 +27,8 @@ STEPS = 2 * TEN_EPOCHS
 """More hidden entries take longer; the restart, timed for single patterns, is left out."""
 
 
-def hidden_sets(scale: Scale, rule: str, k: int) -> Iterator[AutomatonRun]:
-    """The recipe on random sets of k hidden patterns; one set a seed, so that sets and seeds are sampled together."""
+def runs_of_size(scale: Scale, rule: str, k: int) -> Iterator[AutomatonRun]:
+    """T = 8 on random sets of k hidden patterns; one set a seed, so that sets and seeds are sampled together."""
     for index in SETS:
         hide = draw_hidden(parse_rule(rule), k, seed=index)
         yield single_attempt(until_first_solved(tempered(scale, rule, hide, steps=STEPS))).but(seed=index)
@@ -39,7 +39,7 @@ def cliff(scale: Scale) -> Iterator[Arm]:
     """How many patterns of Rules D and G can be hidden: tempered, at T = 1, and as far as they are determined."""
     for rule, by_k in PUBLISHED.items():
         for k, paper in by_k.items():
-            runs = tuple(hidden_sets(scale, rule, k))
+            runs = tuple(runs_of_size(scale, rule, k))
             yield Arm(f"Rule {rule}, tempered", str(k), runs, paper)
             if paper is not None:  # where there is a number to set it beside
                 yield Arm(f"Rule {rule}, T = 1", str(k), tuple(untempered(run) for run in runs), paper)

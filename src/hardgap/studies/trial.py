@@ -57,12 +57,21 @@ def limited(trial: Trial, seeds: int) -> Trial:
     """The same trial with only the first so many seeds of every arm."""
 
     def arms(scale: Scale) -> list[Arm]:
-        return [replace(arm, runs=tuple(r for r in arm.runs if r.seed < seeds)) for arm in trial.arms(scale)]
+        return [replace(arm, runs=tuple(run for rank, run in ranked(arm) if rank < seeds)) for arm in trial.arms(scale)]
 
     return replace(trial, arms=arms)
 
 
 def in_order(arms: Iterable[Arm]) -> list[AutomatonRun]:
     """Every run once: one seed of every arm before a second seed of any."""
-    runs = {run.id: run for arm in arms for run in arm.runs}
-    return sorted(runs.values(), key=lambda run: run.seed)
+    found: dict[str, tuple[int, AutomatonRun]] = {}
+    for arm in arms:
+        for rank, run in ranked(arm):
+            found.setdefault(run.id, (rank, run))
+    return [run for _, run in sorted(found.values(), key=lambda item: item[0])]
+
+
+def ranked(arm: Arm) -> list[tuple[int, AutomatonRun]]:
+    """Each run with the place of its seed among those of its arm, from 0: an arm may begin with any seed."""
+    seeds = list(dict.fromkeys(run.seed for run in arm.runs))
+    return [(seeds.index(run.seed), run) for run in arm.runs]
