@@ -132,8 +132,9 @@ def test_a_longer_training_warms_up_for_as_large_a_share(tmp_path: Path, capsys:
 def test_a_trained_network_is_asked_and_is_right(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A small world is learned in seconds; what it then answers rightly names operators that fit."""
     world = ["--operators", "^,|,R", "--bits", "2", "--ambiguity", "any", "--condition", "label-only"]
-    sizes = ["--train-examples", "400", "--batch", "64", "--learning-rate", "3e-3", "--steps", "400"]
-    call("train", "^|", *world, *sizes, "--scale", "smoke", "--store", str(tmp_path), "--json")
+    sizes = ["--train-examples", "400", "--batch", "64", "--learning-rate", "3e-3", "--steps", "150"]
+    rarely = ["--evaluate-every", "150", "--test-examples", "5", "--eval-examples", "5"]
+    call("train", "^|", *world, *sizes, *rarely, "--scale", "smoke", "--store", str(tmp_path), "--json")
     trained = json.loads(capsys.readouterr().out)
     replies = []
     for question in itertools.product("13", repeat=4):

@@ -20,7 +20,7 @@ from hardgap.report.tempered_search import search_table
 from hardgap.report.tempered_tables import tempered_table
 from hardgap.runs.config import AutomatonRun
 from hardgap.runs.store import Store
-from hardgap.studies.study import SCALES, Scale
+from hardgap.studies.study import Scale
 from hardgap.studies.trial import TRIALS, limited
 from hardgap.training.spec import Temperature, Unrolling
 
@@ -89,7 +89,7 @@ def test_every_trial_has_a_table_and_most_a_figure(name: str, store: Store) -> N
             tempered_figure(data)
 
 
-@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("scale", ["smoke", "desk", pytest.param("paper", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", TRIALS)
 def test_every_trial_can_be_looked_at_before_it_is_run(name: str, scale: Scale, tmp_path: Path) -> None:
     data = measure_trial(TRIALS[name], scale, Store(tmp_path))
