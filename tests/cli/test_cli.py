@@ -336,4 +336,5 @@ def test_a_sweep_file_is_checked_before_anything_is_trained(call: Call, tmp_path
     assert "s.toml: width: input should be greater than 0, not 0" in refused(call("sweep", "s.toml"))
     (tmp_path / "s.toml").write_text('[base]\nrule = "30"\nhide = [3]\nbudget = { steps = 2 }\n')
     assert "--workers 0: at least one worker is needed" in refused(call("sweep", "s.toml", "--workers", "0"))
+    assert not (tmp_path / "hardgap-runs").exists()
     assert "--budget soon: write a time" in refused(call("sweep", "s.toml", "--budget", "soon"))

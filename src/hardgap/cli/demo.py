@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 def demo(
     *,
     recipe: Annotated[
-        Literal["paper", "tempered"], Parameter(help="`tempered` recovers one that T = 1 does on no seed of ten.")
+        Literal["paper", "tempered"],
+        Parameter(help="`tempered` takes an entry that T = 1 recovers on no seed of ten."),
     ] = "paper",
     page: Annotated[Path, Parameter(help="Where to write the page.")] = Path("hardgap-demo.html"),
     store: StoreFolder = STORE,

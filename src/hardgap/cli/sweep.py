@@ -38,12 +38,13 @@ def sweep(
 
     Example: `hardgap sweep examples/regimes.toml --budget 30m`
     """
-    from hardgap.cli.running import parse_duration, run_and_report
+    from hardgap.cli.running import check_workers, parse_duration, run_and_report
     from hardgap.cli.runs import show_rows
     from hardgap.runs.store import Store
     from hardgap.runs.sweep import read_sweep
 
     runs = read_sweep(file)
+    check_workers(workers)
     seconds = parse_duration(budget) if budget else None
     opened = Store(store)
     code = run_and_report(opened, runs, workers=workers, seconds=seconds)
