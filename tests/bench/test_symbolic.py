@@ -50,6 +50,7 @@ def test_every_kind_of_work_takes_time(monkeypatch: pytest.MonkeyPatch) -> None:
     assert plain_symbolic.train(1, 18) > 0
     assert plain_symbolic.decode(3, 2) > 0
     assert ours_symbolic.decode(3) > 0
+    assert ours_symbolic.confirm(3) > 0
 
 
 def test_ratios_are_taken_within_a_round(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,7 +59,7 @@ def test_ratios_are_taken_within_a_round(monkeypatch: pytest.MonkeyPatch) -> Non
 
     def seconds(arguments: list[str], copies: int, environment: dict[str, str]) -> list[float]:
         asked.append((arguments[0], copies))
-        slowness = 1 if len(asked) <= 8 else 2
+        slowness = 1 if len(asked) <= 9 else 2
         return [slowness * (1.0 if arguments[0] == symbolic.OURS else 4.0)] * copies
 
     monkeypatch.setattr(symbolic, "run_copies", seconds)
@@ -68,4 +69,4 @@ def test_ratios_are_taken_within_a_round(monkeypatch: pytest.MonkeyPatch) -> Non
     ours, padded, _, spread = found["training"]
     assert ours["per_second"] == 3 * 1024 * 0.75
     assert (ours["ratio"], padded["ratios"], spread["ratios"]) == (1, [12, 12], [4, 4])
-    assert [row["ratio"] for row in found["decoding"]] == [1, 12, 4, 256]
+    assert [row["ratio"] for row in found["decoding"]] == [1, 1, 12, 4, 256]

@@ -1,6 +1,7 @@
 """One worker's share of `hardgap bench symbolic`: the same work through this package, on one thread.
 
-It prints seconds: `train STEPS` for training steps, `decode EXAMPLES` for answers.
+It prints seconds: `train STEPS` for training steps, `decode EXAMPLES` for answers, `confirm EXAMPLES` for the same
+answers with themselves as the draft.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from hardgap.runs.config import SymbolicRun
 from hardgap.runs.execute import build_trainer, single_thread
 from hardgap.training.loop import Observer, Trainer
 from hardgap.training.spec import Budget
-from hardgap.training.symbolic import DECODED_AT_ONCE, SymbolicTask, decode_freely
+from hardgap.training.symbolic import SymbolicTask, decode_freely
 
 
 def train(updates: int) -> float:
@@ -29,14 +30,23 @@ def train(updates: int) -> float:
 
 def decode(examples: int) -> float:
     """Seconds for the greedy answers to `examples` inputs, without any draft of them."""
+    return _answer(examples, with_draft=False)
+
+
+def confirm(examples: int) -> float:
+    """Seconds for the same where the draft is the answer: how the chains that a network knows are scored."""
+    return _answer(examples, with_draft=True)
+
+
+def _answer(examples: int, *, with_draft: bool) -> float:
     trainer = _trainer()
     task, model = trainer.task, trainer.model
     assert isinstance(task, SymbolicTask)
     assert isinstance(model, Seq2Seq)
     inputs = np.random.default_rng(0).integers(0, 64, (examples, 5))
-    decode_freely(model, task.codec, inputs[:DECODED_AT_ONCE])
+    answers, _ = decode_freely(model, task.codec, inputs)  # This also warms up.
     began = time.perf_counter()
-    decode_freely(model, task.codec, inputs)
+    decode_freely(model, task.codec, inputs, draft=answers if with_draft else None)
     return time.perf_counter() - began
 
 
@@ -48,4 +58,4 @@ def _trainer() -> Trainer:
 
 if __name__ == "__main__":
     what, amount = sys.argv[1:]
-    print({"train": train, "decode": decode}[what](int(amount)))
+    print({"train": train, "decode": decode, "confirm": confirm}[what](int(amount)))
