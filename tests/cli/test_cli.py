@@ -107,6 +107,8 @@ def test_the_version_is_told(call: Call) -> None:
         ([*SMOKE, "--width", "0"], "width: input should be greater than 0, not 0"),
         ([*SMOKE, "--width", "2"], "width 2: a radius-1 rule needs at least 3 cells"),
         ([*SMOKE, "--width", "wide"], "--width"),
+        ([*SMOKE, "--steps", "1.5"], "--steps: 1.5 is not a whole number"),
+        (["symbolic", "train", "^|", "--bits", "2.5"], "--bits: 2.5 is not a whole number"),
         ([*SMOKE, "--model", "conv", "--positions", "waves"], "--positions waves belongs to the encoder"),
         ([*SMOKE, "--learning-rate", "nan"], "learning_rate: input should be a finite number, not nan"),
         ([*SMOKE, "--learning-rate", "-1"], "learning_rate: input should be greater than 0"),

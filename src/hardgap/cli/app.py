@@ -6,8 +6,9 @@ import io
 import os
 import sqlite3
 import sys
+from typing import get_args
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, ArgumentCollection, CycloptsError
 
 import hardgap
 from hardgap.cli.output import complain
@@ -45,6 +46,7 @@ def build_app(asked: str | None = None) -> App:
         version=hardgap.__version__,
         help_format="markdown",
         suppress_keyboard_interrupt=False,
+        config=_refuse_fractions,
     )
     for command, summary in COMMANDS.items():
         app.command(f"hardgap.cli.{command}:{command}", name=command, help=None if command == asked else summary)
@@ -77,6 +79,15 @@ def main(arguments: list[str] | None = None) -> None:
         complain("stopped; what was finished is kept, and the same command goes on from there")
         sys.exit(130)
     sys.exit(result if isinstance(result, int) else 0)
+
+
+def _refuse_fractions(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
+    """Whole numbers are whole: `--steps 1.5` would otherwise be rounded."""
+    for argument in arguments:
+        if int in (argument.hint, *get_args(argument.hint)):
+            for token in argument.tokens:
+                if "." in token.value:
+                    raise BadInput(f"{argument.name}: {token.value} is not a whole number")
 
 
 def _one_sentence(error: CycloptsError) -> str:
