@@ -45,6 +45,11 @@ def test_the_oracle_is_always_right_where_the_answer_is_unique(sets: Sets) -> No
     oracle = METHODS["Oracle"]
     namer = oracle.fit(WORLD, sets.train, 0)
     assert oracle.accuracy(namer, sets.test_seen) == oracle.accuracy(namer, sets.test_holdout) == 1
+    asked = sets.test_seen.inputs.copy()
+    asked[:, 3] = (asked[:, 3] + 1) % WORLD.size
+    fits = WORLD.fits(asked[:, :-1]).any(axis=1)
+    assert 0 < fits.sum() < len(fits)
+    assert ((namer(asked) == -1).all(axis=1) == ~fits).all()  # where nothing fits, nothing is named
 
 
 def test_learned_tables_hold_only_true_entries_and_nearly_all(sets: Sets) -> None:

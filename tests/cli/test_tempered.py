@@ -58,10 +58,12 @@ def _one_run_has_one_file(capsys: pytest.CaptureFixture[str], folder: Path) -> N
 
 
 def test_without_any_store_the_trials_are_listed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    code, out, _ = call(capsys, "tempered", "--json")
-    assert code == 0
-    assert {row["trial"]: (row["done"], row["planned"]) for row in json.loads(out)}["target"] == (0, 240)
-    assert not list(tmp_path.iterdir())
+    (tmp_path / "baselines-only").mkdir()  # `symbolic baselines` keeps its tables in a folder without a database
+    for folder in ("nowhere", "baselines-only"):
+        code, out, _ = call(capsys, "tempered", "--json", "--store", folder)
+        assert code == 0
+        assert {row["trial"]: (row["done"], row["planned"]) for row in json.loads(out)}["target"] == (0, 240)
+    assert [path.name for path in tmp_path.rglob("*")] == ["baselines-only"]
 
 
 @pytest.mark.parametrize(

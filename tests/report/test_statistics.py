@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from hardgap.report.statistics import mean_interval, same_rate_p, wilson
+from hardgap.report.statistics import holm, mean_interval, same_rate_p, wilson
 
 
 @pytest.mark.parametrize(("successes", "n"), [(0, 10), (1, 10), (8, 80), (47, 60), (10, 10)])
@@ -33,3 +33,9 @@ def test_an_interval_stays_a_share() -> None:
 def test_fishers_test_tells_ten_of_ten_from_none_of_ten_but_not_from_nine() -> None:
     assert same_rate_p(10, 10, 0, 10) < 1e-4
     assert same_rate_p(10, 10, 9, 10) == 1.0
+
+
+def test_holms_correction_keeps_the_order_and_multiplies_by_what_is_left() -> None:
+    assert holm([0.04, 0.001, 0.03, 0.9]) == pytest.approx([0.09, 0.004, 0.09, 0.9])
+    assert holm([0.5, 0.6]) == [1.0, 1.0]
+    assert holm([]) == []

@@ -55,3 +55,18 @@ def test_more_than_published_is_told_too(tmp_path: Path) -> None:
         store.put_done(run, curve(1.0), "solved", {}, 1.0)
     assert measure(rare, "smoke", store).verdict == ""  # two training steps show nothing
     assert measure(rare, "desk", store).verdict == "succeeds more often"
+
+
+def test_without_a_published_count_there_is_no_verdict(tmp_path: Path) -> None:
+    uncounted = Study("test/uncounted", "No count.", Published("§4.5", 100.0), lambda scale: RUNS)
+    store = Store(tmp_path)
+    assert measure(uncounted, "desk", store).verdict == "not measured"
+    for run in RUNS:
+        store.put_done(run, curve(1.0), "solved", {}, 1.0)
+    result = measure(uncounted, "desk", store)
+    assert (result.verdict, result.p, result.published_n, result.published_interval) == (
+        "no count is published",
+        None,
+        None,
+        None,
+    )

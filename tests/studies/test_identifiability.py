@@ -13,7 +13,6 @@ from hardgap.automata.completions import completions
 from hardgap.automata.evidence import every_row
 from hardgap.automata.gap import Gap, draw_hidden
 from hardgap.automata.rule import parse_rule
-from hardgap.errors import BadInput
 from hardgap.studies.identifiability import TRAINED_50, TRAINED_150_220, contradicted, main, rows_needed
 
 FIGURES = Path(__file__).parents[2] / "docs" / "figures"
@@ -70,5 +69,5 @@ def test_figures_are_drawn_from_the_committed_numbers(numbers: dict[str, Any], t
 
 
 def test_an_unknown_word_is_refused() -> None:
-    with pytest.raises(BadInput, match="measure or draw"):
+    with pytest.raises(SystemExit, match="measure or draw"):
         main(["paint"])

@@ -39,6 +39,7 @@ Namer = Callable[[Words], Words]
 """From inputs `[n, k + 3]` to operators `[n, k]`, or to f `[n, 1]` where a method answers that."""
 BATCH = 2048
 MLP_PASSES = 40
+UNKNOWN = -1
 
 
 @dataclass(frozen=True)
@@ -113,11 +114,13 @@ def _ridge_on_value(world: World, train: Examples, seed: int) -> Namer:
     return lambda inputs: np.rint(machine.predict(numeric(world, inputs)) * (world.size - 1)).astype(np.int64)
 
 
+def _first_that_fits(world: World, fits_NC: NDArray[np.bool_]) -> Words:
+    """The operators of the first chain that fits each example; where none does, none."""
+    return np.where(fits_NC.any(axis=1, keepdims=True), world.ops_of(fits_NC.argmax(axis=1)), UNKNOWN)
+
+
 def _oracle(world: World, train: Examples, seed: int) -> Namer:
-    return lambda inputs: world.ops_of(world.fits(inputs[:, :-1]).argmax(axis=1))
-
-
-UNKNOWN = -1
+    return lambda inputs: _first_that_fits(world, world.fits(inputs[:, :-1]))
 
 
 def learned_tables(world: World, train: Examples) -> Words:
@@ -144,8 +147,7 @@ def _learned_tables(world: World, train: Examples, seed: int) -> Namer:
             results = tables[:, states, inputs[:, slot + 1, None]]
             results = np.where(states == UNKNOWN, UNKNOWN, results)  # -1 would index the last row
             states = np.moveaxis(results, 0, -1).reshape(len(inputs), -1)
-        fits = states == inputs[:, -2, None]
-        return np.where(fits.any(axis=1, keepdims=True), world.ops_of(fits.argmax(axis=1)), UNKNOWN)
+        return _first_that_fits(world, states == inputs[:, -2, None])
 
     return name
 

@@ -15,7 +15,7 @@ from hardgap.cli.output import complain
 from hardgap.errors import BadInput
 
 EPILOGUE = """\
-Start with `hardgap demo`, then `hardgap reproduce --scale desk`. Every command that prints a table takes `--json`; \
+Start with `hardgap demo`, then `hardgap reproduce main`. Every command that prints a table takes `--json`; \
 progress goes to stderr."""
 
 # A command is named by where it lives, so that `--help` imports none of them.

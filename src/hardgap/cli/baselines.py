@@ -160,6 +160,8 @@ def one_thread() -> Iterator[None]:
 
 def _show_levels(report: dict[str, Any]) -> None:
     """Table 1 as the paper prints it, the control below it."""
+    from hardgap.studies.interpolation import PUBLISHED_NETWORK
+
     methods = list(report["table"][0]["holdout"])
     lines = [
         [line["title"], *(_range(line["holdout"][m]) for m in methods), _digits(line["network"])]
@@ -171,12 +173,12 @@ def _show_levels(report: dict[str, Any]) -> None:
     control = [[line["title"], *(_digits(line["visible"][m]) for m in methods)] for line in report["table"]]
     show_table(f"Control: on visible cells, %; {size} examples learned from", columns[:-1], control, right=columns[1:])
     published = [
-        [line["title"], *(_verdict(line, m) for m in line["published"])]
+        [line["title"], *(_verdict(line, m) for m in line["published"]), _digits(PUBLISHED_NETWORK)]
         for line in report["table"]
         if line["published"]
     ]
     if published:
-        names = list(next(line["published"] for line in report["table"] if line["published"]))
+        names = [*next(line["published"] for line in report["table"] if line["published"]), "network"]
         show_table("Published (Table 1, width 101), %", ["representation level", *names], published, right=names)
 
 

@@ -21,7 +21,7 @@ def demo(
     *,
     recipe: Annotated[
         Literal["paper", "tempered"],
-        Parameter(help="`tempered` takes an entry that T = 1 recovers on no seed of ten."),
+        Parameter(help="`tempered` takes an entry that T = 1 recovers on no seed of ten at desk scale."),
     ] = "paper",
     page: Annotated[Path, Parameter(help="Where to write the page.")] = Path("hardgap-demo.html"),
     store: StoreFolder = STORE,
@@ -115,7 +115,7 @@ def _tell_outcome(
         say(f"\n   {hidden} → {answer}, the truth is {truth}: not recovered on this machine ({percent(right)} %).")
         say("   Not every seed succeeds, here as in the paper; `hardgap reproduce` counts how many do.")
     say(f"\nThe story with its pictures: {page}")
-    say("Next: hardgap reproduce --scale desk --budget 30m")
+    say("Next: hardgap reproduce main --budget 30m")
 
 
 class _Watch:

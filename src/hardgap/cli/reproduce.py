@@ -33,7 +33,7 @@ def reproduce(
 
     Try:
 
-        hardgap reproduce --scale desk --budget 90m
+        hardgap reproduce main --budget 90m
         hardgap reproduce main/rule-d-soft main/rule-d-none
         hardgap reproduce main --no-run --figure main.svg
         hardgap reproduce symbolic/xor-or --budget 30m
@@ -92,10 +92,10 @@ def show_measured(measured: list[Measured]) -> None:
         [
             [
                 m.study,
-                f"{m.published_successes}/{m.published_n}",
-                f"{percent(m.published_mean)} [{_range(m.published_interval)}]",
+                "" if m.published_n is None else f"{m.published_successes}/{m.published_n}",
+                _mean(m.published_mean, m.published_interval),
                 f"{m.successes}/{m.n}" + (f" of {m.planned}" if m.n < m.planned else ""),
-                f"{percent(m.mean)} [{_range(m.mean_interval)}]" if m.mean_interval else percent(m.mean),
+                _mean(m.mean, m.mean_interval),
                 _range(m.wilson),
                 m.verdict,
             ]
@@ -111,6 +111,10 @@ def show_averaged(measured: list[MeasuredSeeds]) -> None:
 
     for table in (verdict_table(measured), paper_table(measured)):
         show_table(table.title, table.columns, table.rows, table.right)
+
+
+def _mean(mean: float | None, interval: tuple[float, float] | None) -> str:
+    return f"{percent(mean)} [{_range(interval)}]" if interval else percent(mean)
 
 
 def _range(interval: tuple[float, float] | None) -> str:

@@ -99,10 +99,10 @@ def document(
 
 def _list(folder: Path, scale: Scale, *, json: bool) -> int:
     from hardgap.report.tempered import progress
-    from hardgap.runs.store import Store
+    from hardgap.runs.store import DATABASE, Store
     from hardgap.studies.trial import TRIALS
 
-    store = Store(folder, create=False) if folder.exists() else None
+    store = Store(folder, create=False) if (folder / DATABASE).exists() else None
     found = [(trial, *progress(trial, scale, store)) for trial in TRIALS.values()]
     if json:
         show_json([{"trial": t.name, "claim": t.claim, "done": done, "planned": all_} for t, done, all_ in found])

@@ -100,14 +100,9 @@ def main_table_figure(measured: Sequence[Measured]) -> Figure:
         figure = Figure(figsize=(7.5, 0.55 * len(measured) + 1.1), layout="constrained")
         axes = figure.add_subplot()
         for place, m in enumerate(reversed(measured)):
-            _rate(
-                axes,
-                place + 0.14,
-                m.published_successes,
-                m.published_n,
-                wilson(m.published_successes, m.published_n),
-                PAPER,
-            )
+            if m.published_successes is not None and m.published_n is not None:
+                interval = wilson(m.published_successes, m.published_n)
+                _rate(axes, place + 0.14, m.published_successes, m.published_n, interval, PAPER)
             if m.wilson is not None:
                 _rate(axes, place - 0.14, m.successes, m.n, m.wilson, HOLDOUT)
         axes.set_yticks(range(len(measured)), [m.study.partition("/")[2] for m in reversed(measured)])

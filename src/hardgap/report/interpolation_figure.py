@@ -15,9 +15,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
 from hardgap.errors import BadInput
+from hardgap.report.figures import STYLE
 
-STYLE: Any = {"font.family": "sans-serif", "font.size": 10, "axes.spines.top": False, "axes.spines.right": False,
-              "svg.fonttype": "none", "svg.hashsalt": "hardgap"}  # fmt: skip
 LOOKS = {"KNN": ("#0072b2", "o"), "GP": ("#009e73", "s"), "RBF SVM": ("#cc79a7", "^"), "RF": ("#d55e00", "D"),
          "KRR": ("#8c6bb1", "v"), "majority": ("#777777", "x")}  # fmt: skip
 OTHER_LOOKS = (("#b8860b", "P"), ("#56b4e9", "*"), ("#a50f15", "<"), ("#252525", ">"))

@@ -42,6 +42,14 @@ def same_mean_p(values: Sequence[float], others: Sequence[float]) -> float | Non
     return float(stats.ttest_ind(values, others, equal_var=False).pvalue)
 
 
+def holm(ps: Sequence[float]) -> list[float]:
+    """Holm's correction of several tests' p-values: each as it stands among all of them."""
+    order = np.argsort(ps, kind="stable")
+    corrected = np.empty(len(ps))
+    corrected[order] = np.maximum.accumulate(np.asarray(ps)[order] * np.arange(len(ps), 0, -1))
+    return [float(p) for p in np.minimum(corrected, 1.0)]
+
+
 def rank_correlation(values: Sequence[float], others: Sequence[float]) -> dict[str, float | None]:
     """Spearman's rho with its p-value and 95 % interval (Bonett and Wright's); None where ranks say nothing."""
     n = len(values)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from hardgap.errors import BadInput
 from hardgap.report.figures import HOLDOUT, PAPER, STYLE
-from hardgap.report.symbolic_verdict import CONDITIONS, PAPERS, MeasuredSeeds
+from hardgap.report.symbolic_verdict import CONDITIONS, PAPERS_CHOICE, MeasuredSeeds
 from hardgap.studies.symbolic_published import CASES
 
 BAR, CASE = "#9ecae1", "#2166ac"
@@ -58,7 +58,7 @@ def symbolic_table_figure(measured: Sequence[MeasuredSeeds]) -> Figure:
         for place, m in enumerate(reversed(measured)):
             for shift, values, colour in (
                 (0.14, list(m.published.values()), PAPER),
-                (-0.14, m.accuracy[PAPERS].get("exact", []), HOLDOUT),
+                (-0.14, m.accuracy[PAPERS_CHOICE].get("exact", []), HOLDOUT),
             ):
                 axes.plot(
                     [100 * v for v in values], [place + shift] * len(values), "o", color=colour, alpha=0.5, markersize=4

@@ -58,7 +58,7 @@ def summary_table(report: dict[str, Any]) -> TextTable:
 
 
 def baselines_table(report: dict[str, Any]) -> TextTable:
-    """Table 17's layout: the printed pairs, the network beside every method, published in brackets."""
+    """Table 10's layout: the printed pairs, the network beside every method, published in brackets."""
     paper = report["published"]
     pairs = {pair["holdout"]: pair for pair in report["pairs"]}
     rows: list[list[object]] = [

@@ -62,7 +62,7 @@ def _targets(axes: Axes, found: list[dict[str, Any]], swapped: str) -> None:
 
 
 def attention_figure(run: Run) -> Figure:
-    """Where the first decoder layer looks while it predicts each token, mean over heads (Table 19, whole)."""
+    """Where the first decoder layer looks while it predicts each token, mean over heads (Table 12, whole)."""
     data = run["analyses"]["attention"]
     inputs = list(next(iter(data.values())))
     return _map(
@@ -75,7 +75,7 @@ def attention_figure(run: Run) -> Figure:
 
 
 def probes_figure(run: Run) -> Figure:
-    """What a linear probe reads of each operator at each input position (Table 18, whole)."""
+    """What a linear probe reads of each operator at each input position (Table 11, whole)."""
     data = run["analyses"]["probes"]
     ops = list(next(iter(data.values())))
     rows = [[100 * data[place][op] for place in data] for op in ops]
@@ -83,7 +83,7 @@ def probes_figure(run: Run) -> Figure:
 
 
 def corruption_figure(run: Run) -> Figure:
-    """How often replacing an input changes an operator (Table 20)."""
+    """How often replacing an input changes an operator (Table 13)."""
     data = run["analyses"]["corruption"]
     with mpl.rc_context(STYLE):
         figure, axes = _one_axes(6.5, 3.2)
@@ -100,7 +100,7 @@ def corruption_figure(run: Run) -> Figure:
 
 
 def lens_figure(run: Run) -> Figure:
-    """When the operators can be read out (Table 21): solid on held-out, dashed on seen examples."""
+    """When the operators can be read out (Table 14): solid on held-out, dashed on seen examples."""
     with mpl.rc_context(STYLE):
         figure, axes = _one_axes(6.5, 3.2)
         for part, style in (("holdout", "o-"), ("seen", "o--")):

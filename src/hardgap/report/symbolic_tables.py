@@ -32,7 +32,7 @@ def _opened(runs: Runs) -> TextTable:
 
 
 def _probes(runs: Runs) -> list[TextTable]:
-    """Holdouts in rows, as in Table 18, with every position and operator."""
+    """Holdouts in rows, as in Table 11, with every position and operator."""
     first = runs[0]["analyses"]["probes"]
     keys = [(place, op) for op in next(iter(first.values())) for place in first]
     rows: list[list[object]] = [
@@ -46,7 +46,7 @@ def _probes(runs: Runs) -> list[TextTable]:
 
 
 def _attention(runs: Runs) -> list[TextTable]:
-    """Table 19: attention while e and f are predicted; every place is in the figure and in `--json`."""
+    """Table 12: attention while e and f are predicted; every place is in the figure and in `--json`."""
     keys = [("e", "c"), ("f", "c"), ("f", "u")]
     rows: list[list[object]] = [
         [f"{value}: attention to {place}",
@@ -63,7 +63,7 @@ def _share(run: dict[str, Any], value: str, place: str) -> float | None:
 
 
 def _corruption(runs: Runs) -> list[TextTable]:
-    """Table 20, with every input and operator."""
+    """Table 13, with every input and operator."""
     first = runs[0]["analyses"]["corruption"]
     keys = [(place, op) for place, changed in first.items() for op in changed]
     rows: list[list[object]] = [
@@ -76,7 +76,7 @@ def _corruption(runs: Runs) -> list[TextTable]:
 
 
 def _lens(runs: Runs) -> list[TextTable]:
-    """Table 21, on held-out and on seen examples."""
+    """Table 14, on held-out and on seen examples."""
     tables = []
     for part, words in (("holdout", "held-out"), ("seen", "seen")):
         first = runs[0]["analyses"]["lens"][part]

@@ -12,7 +12,7 @@ from statistics import fmean, pstdev
 from typing import Any
 
 from hardgap.report.circuits_tables import TextTable
-from hardgap.report.statistics import mean_interval, same_mean_p
+from hardgap.report.statistics import holm, mean_interval, same_mean_p
 from hardgap.report.verdict import LEVEL
 from hardgap.runs.config import SymbolicRun
 from hardgap.runs.selection import SELECTIONS, Selection
@@ -20,7 +20,7 @@ from hardgap.runs.store import Store
 from hardgap.studies.study import PublishedSeeds, Scale, Study
 from hardgap.studies.symbolic_coverage import accuracies
 
-PAPERS: Selection = "eval-holdout"
+PAPERS_CHOICE: Selection = "eval-holdout"
 """The choice of checkpoint that the paper makes, and so the one that is compared with it."""
 FEWEST = 3
 CONDITIONS = {"familiar": "Full (familiar)", "opaque": "Full (opaque)", "label-only": "Label-only"}
@@ -59,7 +59,7 @@ def measure_seeds(study: Study, scale: Scale, store: Store) -> MeasuredSeeds:
     finished = {run.seed: run.id for run in planned if run.id in done}
     curves = [store.curve(run_id) for run_id in finished.values()]
     accuracy = {by: accuracies(curves, by) for by in SELECTIONS}
-    values = accuracy[PAPERS].get("exact", [])
+    values = accuracy[PAPERS_CHOICE].get("exact", [])
     published = {seed: value / 100 for seed, value in paper.seeds.items()}
     p = same_mean_p(values, list(published.values()))
     return MeasuredSeeds(
@@ -91,12 +91,15 @@ def _verdict(values: Sequence[float], published: Sequence[float], p: float | Non
 
 
 def verdict_table(measured: Sequence[MeasuredSeeds]) -> TextTable:
-    """One row a study: published and measured mean, interval, verdict."""
+    """One row a study: published and measured mean, interval, verdict, and p with Holm's correction for all rows."""
     scale = measured[0].scale
+    ps = {m.study: m.p for m in measured if m.p is not None}
+    corrected = dict(zip(ps, holm(list(ps.values())), strict=True))
     rows: list[list[object]] = [
-        [m.study, f"{100 * m.published_mean:.1f}", f"{len(m.runs)}/{m.planned}", _mean(m.accuracy[PAPERS].get("exact")),
-         _interval(m.mean_interval), _mean(m.accuracy["eval-seen"].get("exact")),
-         _mean(m.accuracy["final"].get("exact")), m.verdict]
+        [m.study, f"{100 * m.published_mean:.1f}", f"{len(m.runs)}/{m.planned}",
+         _mean(m.accuracy[PAPERS_CHOICE].get("exact")), _interval(m.mean_interval),
+         _mean(m.accuracy["eval-seen"].get("exact")), _mean(m.accuracy["final"].get("exact")), m.verdict,
+         _p(m.p), _p(corrected.get(m.study))]
         for m in measured
     ]  # fmt: skip
     columns = [
@@ -108,15 +111,17 @@ def verdict_table(measured: Sequence[MeasuredSeeds]) -> TextTable:
         "chosen by seen %",
         "at the end %",
         "verdict",
+        "p",
+        "p, Holm",
     ]
     title = (
         f"Held-out pairs: whole derivation right, mean over seeds; measured at {scale} scale, checkpoint chosen by "
         "held-out evaluation examples as in the paper"
     )
-    return TextTable(title, columns, rows, columns[1:4] + columns[5:7])
+    return TextTable(title, columns, rows, columns[1:4] + columns[5:7] + columns[8:])
 
 
-def paper_table(measured: Sequence[MeasuredSeeds], by: Selection = PAPERS) -> TextTable:
+def paper_table(measured: Sequence[MeasuredSeeds], by: Selection = PAPERS_CHOICE) -> TextTable:
     """Table 3's layout: a row a pair, a column a condition, mean ± standard deviation, published in brackets."""
     cells = {(m.holdout, m.condition): m for m in measured}
     rows: list[list[object]] = [
@@ -127,8 +132,8 @@ def paper_table(measured: Sequence[MeasuredSeeds], by: Selection = PAPERS) -> Te
     return TextTable(title, ["holdout", *CONDITIONS.values()], rows, list(CONDITIONS.values()))
 
 
-def seeds_table(measured: Sequence[MeasuredSeeds], by: Selection = PAPERS) -> TextTable:
-    """Table 16's layout: every seed apart."""
+def seeds_table(measured: Sequence[MeasuredSeeds], by: Selection = PAPERS_CHOICE) -> TextTable:
+    """Table 9's layout: every seed apart."""
     cells = {(m.holdout, m.condition): m for m in measured}
     rows: list[list[object]] = []
     for holdout in dict.fromkeys(m.holdout for m in measured):
@@ -170,6 +175,10 @@ def _seed_cell(measured: MeasuredSeeds | None, seed: int, by: Selection) -> str:
 
 def _mean(values: Sequence[float] | None) -> str:
     return f"{100 * fmean(values):.1f}" if values else "–"
+
+
+def _p(p: float | None) -> str:
+    return "–" if p is None else f"{p:.2g}"
 
 
 def _interval(interval: tuple[float, float] | None) -> str:

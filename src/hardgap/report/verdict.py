@@ -29,10 +29,10 @@ class Measured:
     wilson: tuple[float, float] | None
     mean: float | None
     mean_interval: tuple[float, float] | None
-    published_successes: int
-    published_n: int
+    published_successes: int | None
+    published_n: int | None
     published_mean: float
-    published_interval: tuple[float, float]
+    published_interval: tuple[float, float] | None
     p: float | None
     verdict: str
     runs: tuple[str, ...]
@@ -50,7 +50,7 @@ def measure(study: Study, scale: Scale, store: Store) -> Measured:
     successes = sum(summary.success for summary in summaries)
     paper = study.published
     assert isinstance(paper, Published)
-    p = same_rate_p(successes, len(ids), paper.successes, paper.n) if ids else None
+    p = same_rate_p(successes, len(ids), *paper.count) if ids and paper.count else None
     accuracies = [summary.final_holdout for summary in summaries]
     return Measured(
         study=study.name,
@@ -65,19 +65,21 @@ def measure(study: Study, scale: Scale, store: Store) -> Measured:
         published_successes=paper.successes,
         published_n=paper.n,
         published_mean=paper.mean / 100,
-        published_interval=(paper.low / 100, paper.high / 100),
+        published_interval=paper.interval,
         p=p,
-        verdict="" if scale == "smoke" else _verdict(successes, len(ids), len(planned), paper, p),
+        verdict="" if scale == "smoke" else _verdict(successes, len(ids), len(planned), paper.count, p),
         runs=ids,
     )
 
 
-def _verdict(successes: int, n: int, planned: int, paper: Published, p: float | None) -> str:
+def _verdict(successes: int, n: int, planned: int, paper: tuple[int, int] | None, p: float | None) -> str:
     """Whether Fisher's exact test tells the two success rates apart at the 5 % level, and which way."""
-    if p is None:
+    if n == 0:
         return "not measured"
+    if paper is None or p is None:
+        return "no count is published"
     if n < FEWEST:
         return "too few runs"
-    higher = successes * paper.n > paper.successes * n
+    higher = successes * paper[1] > paper[0] * n
     verdict = "not told apart" if p >= LEVEL else "succeeds more often" if higher else "succeeds less often"
     return verdict if n == planned else f"{verdict} so far"

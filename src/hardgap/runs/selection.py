@@ -3,7 +3,8 @@
     final          the last one
     eval-holdout   the peak on the held-out part of the evaluation set: what the paper does (§4.6). Held-out examples
                    choose the checkpoint, though others are then reported
-    eval-seen      the peak on seen chains alone. Nothing held out has a say: the honest one
+    eval-seen      the peak on seen chains alone: the honest one. What is held out has no say, but for the filter of
+                   ambiguous examples (`operators/gap.py`)
 Ties go to the better one on seen chains, then to the earliest: where nothing held out is ever right, as under
 label-only, the untrained network must not win. Scores are those of the test set either way, which shares no evidence
 with the evaluation set.

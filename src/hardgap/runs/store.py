@@ -70,12 +70,15 @@ class Row:
     finished: float | None
 
 
+DATABASE = "runs.sqlite"
+
+
 class Store:
     """A folder with `runs.sqlite` and the checkpoints beside it."""
 
     def __init__(self, folder: Path, *, create: bool = True) -> None:
         self.folder = folder
-        self.path = folder / "runs.sqlite"
+        self.path = folder / DATABASE
         if not create and not self.path.exists():
             raise BadInput(f"there is no store at {folder}; train something first, or give --store")
         try:

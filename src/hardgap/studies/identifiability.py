@@ -20,7 +20,6 @@ from hardgap.automata.frontier import smallest_lost
 from hardgap.automata.gap import Gap, draw_hidden
 from hardgap.automata.identify import identify
 from hardgap.automata.rule import Rule, parse_rule
-from hardgap.errors import BadInput
 
 STEPS = (2, 3, 4)
 
@@ -137,7 +136,7 @@ def main(arguments: list[str]) -> None:
 
             draw(json.loads((Path(folder) / "identifiability.json").read_text()), Path(folder))
         case _:
-            raise BadInput("say measure or draw, and the folder: measure docs/figures")
+            sys.exit("say measure or draw, and the folder: measure docs/figures")
 
 
 if __name__ == "__main__":

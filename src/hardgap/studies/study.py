@@ -21,14 +21,24 @@ SCALES: tuple[Scale, ...] = get_args(Scale)
 
 @dataclass(frozen=True)
 class Published:
-    """What the paper printed: where, the mean holdout accuracy in percent with its interval, successes of n."""
+    """What the paper printed: where, the mean holdout accuracy in percent, maybe its interval and successes of n."""
 
     where: str
     mean: float
-    low: float
-    high: float
-    successes: int
-    n: int
+    low: float | None = None
+    high: float | None = None
+    successes: int | None = None
+    n: int | None = None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Of the mean, as shares."""
+        return None if self.low is None or self.high is None else (self.low / 100, self.high / 100)
+
+    @property
+    def count(self) -> tuple[int, int] | None:
+        """Successes and runs."""
+        return None if self.successes is None or self.n is None else (self.successes, self.n)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from hardgap.runs.config import SymbolicRun
 from hardgap.runs.selection import SELECTIONS, Selection, select_point
 from hardgap.runs.store import Store
 from hardgap.studies.study import Scale
-from hardgap.studies.symbolic_baselines import PAPERS, kept_baselines
+from hardgap.studies.symbolic_baselines import PAPERS_METHODS, kept_baselines
 from hardgap.studies.symbolic_published import BASELINES, COVERAGE, NETWORK, SEEDS
 from hardgap.studies.symbolic_scales import SEARCHED, symbolic_base
 
@@ -104,7 +104,7 @@ def _pair_result(store: Store, folder: Path, runs: list[SymbolicRun], done: set[
         accuracy={by: accuracies(curves, by) for by in SELECTIONS},
         baselines={name: found["holdout"] for name, found in kept.methods.items()} if kept else {},
         best_baseline=kept.best() if kept else None,
-        best_of_papers=kept.best(PAPERS) if kept else None,
+        best_of_papers=kept.best(PAPERS_METHODS) if kept else None,
     )
 
 
@@ -136,7 +136,7 @@ def _summary(results: Sequence[PairResult], by: Selection) -> dict[str, Any]:
         "above": sum(means[o.holdout] > o.best_baseline[1] for o in compared if o.best_baseline),
         "above the paper's": sum(means[o.holdout] > o.best_of_papers[1] for o in compared if o.best_of_papers),
     }
-    for name in (*PAPERS, "KRR of f"):
+    for name in (*PAPERS_METHODS, "KRR of f"):
         values = [one.baselines[name] for one in results if name in one.baselines]
         found[f"{name} mean"], found[f"{name} range"] = (fmean(values) if values else None), _range(values)
     return found

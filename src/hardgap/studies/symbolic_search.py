@@ -101,4 +101,6 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("say where the runs are kept: python -m hardgap.studies.symbolic_search FOLDER")
     main(Path(sys.argv[1]))
