@@ -44,7 +44,7 @@ class Moody(Ones):
 
 class Broken(Ones):
     def fit(self, X, y):
-        raise ValueError("no idea")
+        raise RuntimeError("no idea")
 
 def needs_more(k):
     return Ones()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 from numpy.typing import NDArray
 
 from hardgap.automata.gap import Gap
@@ -12,6 +13,8 @@ from hardgap.automata.rule import Rule
 from hardgap.circuits.consistency import check_consistency
 from hardgap.circuits.marks import distance_to, find_marks
 from hardgap.nn.encoder import Encoder
+from hardgap.training.spec import Temperature, Unrolling
+from hardgap.training.unrolling import give_temperature
 
 from .conftest import XOR, Nameless, Whisperer, built
 
@@ -39,6 +42,28 @@ def test_rule_151_is_contradicted_by_visible_cells_from_the_second_step_on(rows:
     assert found.repaired == 0.0  # its answers are all certain, so nothing can be read back
     assert found.fed["hidden corrected"].visible == (1.0,) * 4
     assert found.fed["rounded"].holdout[0] == 0.0
+    # Its errors at step 2 stand where a neighbour was hidden at step 1.
+    near = sum(np.roll(truth.hidden[0], shift, axis=1) for shift in (-1, 0, 1)) > 0
+    assert found.fed["rounded"].downstream[1] == pytest.approx(right[1][~truth.hidden[1] & near].mean())
+    assert found.fed["rounded"].downstream[1] < expected[1]
+
+
+def test_graded_values_have_the_temperature_of_their_step(rows: NDArray[np.uint8]) -> None:
+    falling = Unrolling(temperature=Temperature(start=40, end=1, over=100))
+    constant = {T: check_consistency(Whisperer(), XOR, rows, regime=regime(T)).fed["graded"] for T in (1.0, 40.0)}
+    assert constant[1.0] != constant[40.0]
+    for step, T in ((0, 40.0), (100, 1.0), (None, 1.0)):
+        assert check_consistency(Whisperer(), XOR, rows, regime=falling, step=step).fed["graded"] == constant[T]
+    learning = Unrolling(temperature=Temperature(start=40, shape="learned"))
+    learned = give_temperature(Whisperer(), learning)
+    assert check_consistency(learned, XOR, rows, regime=learning).fed["graded"] == constant[40.0]
+    with torch.no_grad():
+        learned.get_parameter("log_temperature").zero_()
+    assert check_consistency(learned, XOR, rows, regime=learning).fed["graded"] == constant[1.0]
+
+
+def regime(temperature: float) -> Unrolling:
+    return Unrolling(temperature=Temperature(start=temperature, end=temperature))
 
 
 def test_a_wrong_table_can_be_consistent(rows: NDArray[np.uint8]) -> None:

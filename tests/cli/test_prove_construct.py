@@ -21,7 +21,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 def test_prove_prints_every_statement_and_is_not_surprised(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "prove")
     assert code == 0
-    assert "Theorem 3 (spectrum): holds" in out
+    assert "Theorem 4 (spectrum): holds" in out
     assert "Conclusion (Random Forests): does not hold as written" in out
     assert "63927/823543" in out
 

@@ -111,6 +111,23 @@ def test_a_longer_run_goes_on_from_a_shorter_one_of_its_family(
         assert load_tensors(path)[1]["step"] == step
 
 
+def test_what_a_shorter_run_gave_is_kept_at_once(store: Store, tiny: Tiny) -> None:
+    """Killed before its first own checkpoint, a run counts the shorter one's time once."""
+    short, long = (tiny(budget={"steps": n, "evaluate_every": 3}) for n in (6, 11))
+    trained(store, short)
+    store.add([long])
+    for _ in range(3):
+        assert store.claim([long.id], me()) == long.id
+        execution = Execution(store, long, me(), Watcher(), checkpoint_seconds=1e9)
+        execution.trainer = build_trainer(long)
+        execution._resume()
+        found = Checkpoints(store.folder, long.id).latest()
+        assert found is not None
+        assert found[1]["step"] == 6
+        assert store.get(long.id).seconds == store.get(short.id).seconds
+        store.release(long.id, me())
+
+
 @pytest.mark.parametrize(("short", "schedule"), [(7, "constant"), (6, "linear")])
 def test_a_shorter_run_that_would_change_the_curve_is_not_gone_on_from(
     store: Store, tiny: Tiny, short: int, schedule: str
@@ -321,7 +338,18 @@ def test_retraining_tells_when_the_curve_differs(store: Store, tiny: Tiny) -> No
     run = tiny()
     trained(store, run)
     store._db.execute("UPDATE points SET point = replace(point, 'visible\":0.', 'visible\":0.1')")
+    kept = Checkpoints(store.folder, run.id).folder
+    before = {path: path.stat().st_ino for path in kept.iterdir()}
     assert not retrain_run(store, store.get(run.id), Watcher())
+    assert {path: path.stat().st_ino for path in kept.iterdir()} == before  # the weights of that curve stay
+    assert [path.name for path in (store.folder / "retraining").rglob(f"{run.id}*")] == []
+
+
+def test_only_a_finished_run_is_retrained(store: Store, tiny: Tiny) -> None:
+    run = tiny()
+    store.add([run])
+    with pytest.raises(BadInput, match=f"run {run.id} is queued"):
+        retrain_run(store, store.get(run.id), Watcher())
 
 
 def test_the_task_at_a_step_has_the_temperature_of_its_attempt(store: Store, tiny: Tiny) -> None:
@@ -332,3 +360,4 @@ def test_the_task_at_a_step_has_the_temperature_of_its_attempt(store: Store, tin
     assert store.curve(run.id)[-1]["detail"]["attempt"] == 1
     temperatures = [trained_task(store, run, step)[0].unrolling.temperature.start for step in (0, 3, 4, None)]
     assert temperatures == [8, 8, 4, 4]
+    assert [trained_task(store, run, step)[2] for step in (0, 3, 4, None)] == [0, 0, 3, 3]

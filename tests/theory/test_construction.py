@@ -33,12 +33,12 @@ def test_the_smallest_block_is_the_papers() -> None:
 
 
 def test_all_256_rules_on_every_row_up_to_width_12() -> None:
-    assert block_theorems.theorem_4().holds
+    assert block_theorems.theorem_14().holds
 
 
 def test_a_wrong_table_is_noticed() -> None:
     tables = [Rule(1, number ^ (1 << 5)) if number == 77 else Rule(1, number) for number in range(256)]
-    assert not block_theorems.theorem_4(widths=[6], tables=tables).holds
+    assert not block_theorems.theorem_14(widths=[6], tables=tables).holds
 
 
 @pytest.mark.parametrize("number", [0, 30, 54, 110, 150, 255])
@@ -51,7 +51,7 @@ def test_one_rule_through_the_whole_network(number: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(256))
 def test_each_rule_through_the_whole_network(number: int) -> None:
-    """The same as the shared check of Theorem 4, without its shortcut."""
+    """The same as the shared check of Theorem 14, without its shortcut."""
     assert all(check.exact for check in check_widths(lambda width: construct(Rule(1, number), width)))
 
 

@@ -1,4 +1,4 @@
-"""Theorem 3 by two independent routes, and the exact arithmetic they stand on."""
+"""Theorem 4 by two independent routes, and the exact arithmetic they stand on."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from hardgap.theory.ridge_signs import ridge_signs
 
 
 def test_both_routes_hold_for_parity() -> None:
-    assert kernel_ridge.theorem_3_spectrum().holds
-    assert kernel_ridge.theorem_3_solved(max_full_n=3, max_n=8).holds
+    assert kernel_ridge.theorem_4_spectrum().holds
+    assert kernel_ridge.theorem_4_solved(max_full_n=3, max_n=8).holds
     assert kernel_ridge.mean_removed().holds
 
 
 def test_both_routes_fail_when_falsified(falsified: LabelFamily) -> None:
-    assert not kernel_ridge.theorem_3_spectrum(falsified).holds
-    assert not kernel_ridge.theorem_3_solved(falsified, max_full_n=3, max_n=3).holds
+    assert not kernel_ridge.theorem_4_spectrum(falsified).holds
+    assert not kernel_ridge.theorem_4_solved(falsified, max_full_n=3, max_n=3).holds
 
 
 def test_zero_one_targets_are_a_trap() -> None:

@@ -1,6 +1,7 @@
 """Level one of Table 1 without any sampling: the rule's own truth table, visible entries against hidden ones.
 
-For Rule 150 every method here is provably wrong on every hidden entry (paper §3.3, Appendix A).
+For Rule 150 with one entry hidden every method here but the bootstrapped forest is provably wrong (paper §3.3,
+Appendix A; docs/theory.md).
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ class UnitScale(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class SignClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Regression on labels ±1, answered by its sign: exactly what Theorem 3 of the paper is about."""
+    """Regression on labels ±1, answered by its sign: exactly what Theorem 4 of the paper is about."""
 
     def __init__(self, regressor: Any) -> None:
         self.regressor = regressor

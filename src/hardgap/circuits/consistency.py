@@ -33,8 +33,8 @@ from hardgap.circuits.activations import as_cells, logits_of
 from hardgap.circuits.cells import share
 from hardgap.circuits.marks import Mark, distance_to, find_marks
 from hardgap.circuits.recovered import LOCAL_AT, Entry, recovered_table
-from hardgap.training.schedule import temperature_at
 from hardgap.training.spec import Unrolling
+from hardgap.training.unrolling import current_temperature
 
 STEPS = 4
 """Steps of the rollout; the paper unrolls as many."""
@@ -94,11 +94,21 @@ class Consistency:
 
 
 def check_consistency(
-    model: nn.Module, gap: Gap, rows: NDArray[np.uint8], *, regime: Unrolling | None = None, seed: int = 0
+    model: nn.Module,
+    gap: Gap,
+    rows: NDArray[np.uint8],
+    *,
+    regime: Unrolling | None = None,
+    step: int | None = None,
+    seed: int = 0,
 ) -> Consistency:
-    """Roll the network out in every way and compare with the truth where it is visible."""
+    """Roll the network out in every way and compare with the truth where it is visible.
+
+    Graded values are those of the temperature that the regime has at `step`, or at the end of its course: one for all
+    cells, and where it is drawn anew for every row, the first of its range.
+    """
     regime = regime or Unrolling()
-    temperature = temperature_at(regime.temperature, regime.temperature.over)
+    temperature = float(current_temperature(model, regime, regime.temperature.over if step is None else step))
     truth = gap.trajectory(rows, STEPS)
     entries = recovered_table(model, gap, rows, seed=seed)
     found = Rule.from_table([entry.output for entry in entries])
@@ -146,7 +156,7 @@ def _free_run(model: nn.Module, truth: Trajectory, make: Feedback, temperature: 
 
 def _fed(answers: NDArray[np.bool_], truth: Trajectory, radius: int) -> Fed:
     right, visible = answers == truth.targets, ~truth.hidden
-    near = [distance_to(hidden, radius) <= radius for hidden in truth.hidden[:-1]]
+    near = [distance_to(hidden, radius + 1) <= radius for hidden in truth.hidden[:-1]]
     return Fed(
         tuple(share(right[t][visible[t]]) for t in range(STEPS)),
         tuple(share(right[t][truth.hidden[t]]) for t in range(STEPS)),

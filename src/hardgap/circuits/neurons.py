@@ -1,7 +1,7 @@
 """Parity neurons (Appendix B): hidden units whose mean activation differs with the rule's output.
 
 A unit's mean activation on every pattern also shows detectors: units that fire on one pattern alone, as
-the eight of the paper's construction do (Theorem 4).
+the eight of the paper's construction do (Theorem 14).
 """
 
 from __future__ import annotations

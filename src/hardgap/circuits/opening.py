@@ -38,6 +38,7 @@ class Subject:
     """A network, the gap it was trained across, and rows that it was not trained on.
 
     regime     how it was trained; feedback in the consistency check follows it
+    step       steps that it was trained for, since its last start; the regime's end if not said
     untrained  the same network before training, the control of the probes
     """
 
@@ -47,12 +48,13 @@ class Subject:
     regime: Unrolling = field(default_factory=Unrolling)
     untrained: nn.Module | None = None
     seed: int = 0
+    step: int | None = None
 
 
 ANALYSES: dict[str, Callable[[Subject], Result]] = {
     "polynomial": lambda s: fit_polynomial(s.model, s.gap, s.rows, seed=s.seed),
     "rule": lambda s: recover_rule(s.model, s.gap, s.rows, seed=s.seed),
-    "consistency": lambda s: check_consistency(s.model, s.gap, s.rows, regime=s.regime, seed=s.seed),
+    "consistency": lambda s: check_consistency(s.model, s.gap, s.rows, regime=s.regime, step=s.step, seed=s.seed),
     "layers": lambda s: ablate_layers(s.model, s.gap, s.rows),
     "heads": lambda s: ablate_heads(s.model, s.gap, s.rows),
     "lens": lambda s: logit_lens(s.model, s.gap, s.rows),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from hardgap.cli.gap_options import check_seed, parse_gap
 from hardgap.cli.output import STORE, Json, StoreFolder, percent, show_json, show_table
 from hardgap.errors import BadInput
 
@@ -62,25 +63,24 @@ def baselines(
             raise BadInput("say what to measure: runs of the store, --solved RULE, or --rule RULE --hide …")
     elif runs or solved is not None or sizes is not None:
         raise BadInput("--rule goes without runs, --solved and --sizes: it is about no network")
+    check_seed(seed)
+    if figure is not None:
+        from hardgap.report.figures import check_format
+
+        check_format(figure)
     chosen = _methods(method or [], temporal=temporal)
     if rule is None:
         report = _of_runs(store, runs, solved, at_most, chosen, size, sizes, seed)
     elif temporal:
-        report = _temporal(_gap(rule, hide, hide_random, hide_seed), width, size, chosen, seed)
+        report = _temporal(parse_gap(rule, hide, hide_random, hide_seed), width, size, chosen, seed)
     else:
-        report = _truth_table(_gap(rule, hide, hide_random, hide_seed), chosen, seed)
+        report = _truth_table(parse_gap(rule, hide, hide_random, hide_seed), chosen, seed)
     if figure is not None:
         from hardgap.report.figures import save_figure
         from hardgap.report.interpolation_figure import draw
 
         save_figure(draw(report), figure)
     show_json(report) if json else SHOW[report["kind"]](report)
-
-
-def _gap(rule: str, hide: str | None, count: int | None, seed: int) -> Gap:
-    from hardgap.cli.gap_options import parse_gap
-
-    return parse_gap(rule, hide, count, seed)
 
 
 def _methods(names: list[str], *, temporal: bool) -> tuple[Method, ...]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from hardgap.cli.gap_options import check_seed
 from hardgap.cli.output import STORE, Json, StoreFolder, err, show_json, show_table
 from hardgap.errors import BadInput
 
@@ -58,6 +59,7 @@ def circuits(
         from hardgap.report.figures import check_format
 
         check_format(figure)
+    check_seed(seed)
     from hardgap.runs.execute import single_thread
     from hardgap.runs.store import Store
 
@@ -98,8 +100,9 @@ def _open(
     names = check_names([] if only is None else [name.strip() for name in only.split(",")])
     model, _ = load_model(store, config.id, step)
     err().print(f"{config.describe()}  (run {config.id})")
-    task, initial = trained_task(store, config, step)
-    subject = Subject(model, config.gap, _rows(config), task.unrolling, initial, seed)
+    task, initial, began = trained_task(store, config, step)
+    trained_for = (store.get(config.id).step if step is None else step) - began
+    subject = Subject(model, config.gap, _rows(config), task.unrolling, initial, seed, trained_for)
     opening = open_network(subject, names, on_start=lambda name: _progress(names, name))
     if only is not None and not opening.results:
         raise BadInput("; ".join(opening.does_not_apply.values()))

@@ -1,4 +1,4 @@
-"""Which gap a command is about: `--hide 3`, `--hide 1,4,12` or `--hide-random 8`."""
+"""What several commands ask for: a gap (`--hide 3`, `--hide 1,4,12` or `--hide-random 8`), and a seed."""
 
 from __future__ import annotations
 
@@ -26,3 +26,9 @@ def parse_gap(rule: str, hide: str | None, count: int | None, seed: int) -> Gap:
     except ValueError:
         raise BadInput(f"--hide {hide}: write pattern numbers with commas between, such as 1,4,12") from None
     return Gap(parsed, patterns)
+
+
+def check_seed(seed: int) -> None:
+    """Refuse what no generator takes."""
+    if seed < 0:
+        raise BadInput(f"--seed {seed}: a seed is not negative")

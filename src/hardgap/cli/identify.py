@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from hardgap.cli.gap_options import parse_gap
+from hardgap.cli.gap_options import check_seed, parse_gap
 from hardgap.cli.output import Json, out, percent, show_json, show_table
 from hardgap.errors import BadInput
 
@@ -52,6 +52,7 @@ def identify(
 
     if not 1 <= rows <= MAX_ROWS or not 1 <= width <= 1000:
         raise BadInput(f"--rows must be 1 to {MAX_ROWS} and --width 1 to 1000")
+    check_seed(seed)
     gap = parse_gap(rule, hide, hide_random, hide_seed)
     initial = np.random.default_rng(seed).integers(0, 2, (rows, width), dtype=np.uint8)
     answer = ask(gap, initial, steps, LEVELS if level == "all" else (level,))

@@ -7,6 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 from rich.text import Text
 
+from hardgap.cli.gap_options import check_seed
 from hardgap.cli.output import Json, out, show_json, show_table
 from hardgap.errors import BadInput
 
@@ -35,8 +36,7 @@ def rule(
     from hardgap.automata.rule import parse_rule
 
     parsed = parse_rule(rule)
-    if seed < 0:
-        raise BadInput(f"--seed {seed}: a seed is not negative")
+    check_seed(seed)
     if not 1 <= width <= 10_000 or not 0 <= steps <= 10_000:
         raise BadInput("--width must be 1 to 10000 and --steps 0 to 10000")
     facts = {

@@ -156,7 +156,11 @@ def retrain(run: str, /, *, store: StoreFolder = STORE) -> int:
     row = opened.get(run)
     with watch(row.config) as watcher:
         same = retrain_run(opened, row, watcher)
-    verdict = "the curve is the same, bit for bit" if same else "the curve differs (another machine or version)"
+    verdict = (
+        "the curve is the same, bit for bit"
+        if same
+        else "the curve differs (another machine or version), and weights that were here stay"
+    )
     err().print(f"{row.id}: {verdict}")
     return 0
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from hardgap.cli.baselines import one_thread
+from hardgap.cli.gap_options import check_seed
 from hardgap.cli.output import STORE, Json, StoreFolder, err, show_json, show_table
 from hardgap.cli.symbolic import chosen_step, symbolic_config
 from hardgap.errors import BadInput
@@ -47,8 +48,7 @@ def analyse(
         raise BadInput("which networks? Give ids of `hardgap runs list`")
     if examples < 1:
         raise BadInput(f"--examples {examples}: at least one is needed")
-    if seed < 0:
-        raise BadInput(f"--seed {seed}: a seed is not negative")
+    check_seed(seed)
     opened = Store(store, create=False)
     if len({symbolic_config(opened, run).length for run in runs}) > 1:
         raise BadInput("these networks use chains of different lengths, which no table can hold: give them apart")

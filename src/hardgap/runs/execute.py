@@ -149,6 +149,7 @@ class Execution:
                 continue
             if found is not None:
                 self.checkpoints.take_snapshots(shorter)
+                self.checkpoints.save_state(*found)
                 self.store.checkpointed(self.run.id, self.owner, self.store.get(run_id).seconds)
                 return found
         return None
@@ -218,14 +219,14 @@ def load_model(store: Store, run_id: str, step: int | None = None) -> tuple[nn.M
     return model.eval(), row.config
 
 
-def trained_task(store: Store, run: AutomatonRun, step: int | None = None) -> tuple[AutomatonTask, nn.Module]:
-    """The task as it was at a step of a run (its end, if not said), a restart counted, with the network it began."""
-    task = build_task(run)
+def trained_task(store: Store, run: AutomatonRun, step: int | None = None) -> tuple[AutomatonTask, nn.Module, int]:
+    """The task as it was at a step of a run (its end, if not said), with the network it last started from, and when."""
+    task = build_task(run.but(device="cpu"))  # a network can be looked at where it was not trained
     assert isinstance(task, AutomatonTask)
     found = Checkpoints(store.folder, run.id).latest()
     attempt, began = found[1].get("attempt", (0, 0)) if found else (0, 0)
     restarted = attempt and (step is None or step > began)  # a snapshot at `began` was taken before
-    return task, task.restart(attempt) if restarted else task.model()
+    return (task, task.restart(attempt), began) if restarted else (task, task.model(), 0)
 
 
 def single_thread() -> None:

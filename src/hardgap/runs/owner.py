@@ -15,12 +15,12 @@ def me() -> str:
 
 def is_alive(owner: str | None, heartbeat: float | None, lease: float) -> bool:
     """Whether a claim still holds. On this host the process is looked up; elsewhere the lease decides."""
-    if not owner or heartbeat is None or time.time() - heartbeat > lease:
+    if not owner or heartbeat is None:
         return False
     host, pid, started = owner.rsplit(":", 2)
-    if host != socket.gethostname() or not Path("/proc/self/stat").exists():
-        return True
-    return _started(int(pid)) == int(started)
+    if host == socket.gethostname() and Path("/proc/self/stat").exists():
+        return _started(int(pid)) == int(started)
+    return time.time() - heartbeat <= lease
 
 
 def _started(pid: int) -> int | None:

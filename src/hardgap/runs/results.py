@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -122,7 +123,7 @@ def write_text(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(f".{path.name}.part")
+        partial = path.with_name(f".{path.name}.{os.getpid()}.part")
         partial.write_text(text, encoding="utf-8")
         partial.replace(path)
     except OSError as error:

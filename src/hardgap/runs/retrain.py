@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+
 from hardgap.errors import BadInput
 from hardgap.runs.checkpoints import Checkpoints
 from hardgap.runs.config import AutomatonRun
@@ -12,7 +15,12 @@ from hardgap.runs.store import Row, Store
 
 
 def retrain_run(store: Store, row: Row, watcher: Watcher) -> bool:
-    """Train in a store of its own beside this one, compare the curves, and move the checkpoints over."""
+    """Train in a store of its own beside this one, compare the curves, and move the checkpoints over.
+
+    Weights that are here stay, unless the new ones have the same curve.
+    """
+    if row.status != "done":
+        raise BadInput(f"run {row.id} is {row.status}: only a finished run has a result to compare with")
     beside = Store(store.folder / "retraining")
     if isinstance(row.config, AutomatonRun) and row.config.initial:
         keep_initial(beside.folder, initial_path(store.folder, row.config.initial))
@@ -28,8 +36,16 @@ def retrain_run(store: Store, row: Row, watcher: Watcher) -> bool:
         if Execution(beside, row.config, owner, watcher)() in (None, "interrupted"):
             raise BadInput(f"retraining {row.id} was stopped; the same command goes on from there")
     same = beside.curve(row.id) == store.curve(row.id)
+    mine = made.folder.with_name(f"{row.id}.{os.getpid()}")
+    try:
+        made.folder.rename(mine)  # of two processes that come this far, one succeeds
+    except FileNotFoundError as error:
+        raise BadInput(f"run {row.id} has just been retrained by another process") from error
+    beside.remove(row.id)
+    if kept.folder.exists() and not same:
+        shutil.rmtree(mine)
+        return same
     kept.remove()
     kept.folder.parent.mkdir(parents=True, exist_ok=True)
-    made.folder.rename(kept.folder)
-    beside.remove(row.id)
+    mine.rename(kept.folder)
     return same

@@ -1,4 +1,4 @@
-"""Theorem 4, its corollary and the depth-T proposition, checked on the weights themselves."""
+"""Theorem 14, its corollary and the depth-T proposition, checked on the weights themselves."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def summary(checks: Sequence[Check]) -> str:
     return f"{wrong} wrong cells, smallest logit margin {margin:.5f}"
 
 
-def theorem_4(widths: Sequence[int] = range(3, 13), tables: Sequence[Rule] | None = None) -> Statement:
+def theorem_14(widths: Sequence[int] = range(3, 13), tables: Sequence[Rule] | None = None) -> Statement:
     """All rules at once: only the last linear maps differ, and they see one cell's vector at a time.
 
     So the vectors that reach the FFN are collected over every row, and each distinct one is answered by every
@@ -47,7 +47,7 @@ def theorem_4(widths: Sequence[int] = range(3, 13), tables: Sequence[Rule] | Non
     margins.append(all_rules_margin(101, random_rows(101, 128, seed=0), tables))
     bound = certified_margin(construct(Rule(1, 110), 101))
     return Statement(
-        name="Theorem 4",
+        name="Theorem 14",
         claim="one post-LN block (12 dimensions, 2 heads, 8 hidden units) computes each radius-1 rule exactly",
         cases=f"256 rules × every row of widths {widths[0]} … {widths[-1]}, 128 random rows at 101; float32",
         holds=min(margins) > 0,
@@ -96,11 +96,11 @@ def corollary_rule_150() -> Statement:
     )
 
 
-def theorem_4_padded() -> Statement:
+def theorem_14_padded() -> Statement:
     names = ("150", "30", "110", "D")
     checks = [check for name in names for check in check_widths(_builder(name, PAPER), (3, 8, 10))]
     return Statement(
-        name="Theorem 4 (a fortiori)",
+        name="Theorem 14 (a fortiori)",
         claim="the same circuit sits in the paper's own architecture: 64 dimensions, 4 heads, 2 layers, FFN 128",
         cases="Rules 150, 30, 110 and D: every row of widths 3, 8 and 10, 128 random rows at 101",
         holds=all(c.exact for c in checks),
@@ -117,8 +117,9 @@ def any_radius() -> Statement:
     checks = [check for name in names for check in check_widths(_builder(name))]
     fire = detectors_fire(_builder("D")(10), every_row(10))
     return Statement(
-        name="Theorem 4, any radius",
-        claim="2r heads, 4r+8 dimensions and 2^(2r+1) hidden units compute any rule of radius r",
+        name="Theorem 14, any radius",
+        claim="2r heads, 4r+8 dimensions (24 for r = 3, so that heads divide them) and 2^(2r+1) hidden units"
+        " compute any rule of radius r",
         cases="Rules D, G and one of radius 3: every row of widths 3 … 12, random rows at 101; all 32 detectors",
         holds=all(c.exact for c in checks) and fire,
         detail=summary(checks),

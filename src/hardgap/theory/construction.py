@@ -1,4 +1,4 @@
-"""Theorem 4 as weights: one block of the trained `Encoder` that computes any local rule (paper, Appendix A.2).
+"""Theorem 14 as weights: one block of the trained `Encoder` that computes any local rule (paper, Appendix A.2).
 
 The residual stream is a row of antisymmetric pairs (a, -a), so every LayerNorm only rescales it:
 

@@ -1,4 +1,4 @@
-"""Theorem 3: Gaussian-process and kernel ridge regression name the wrong label, exactly and for all parameters.
+"""Theorem 4: Gaussian-process and kernel ridge regression name the wrong label, exactly and for all parameters.
 
 Kernel r^d with 0 < r < 1, noise σ² > 0, all points but p visible. Two independent routes:
 
@@ -37,12 +37,12 @@ def tails(gaps: Ints) -> Ints:
     return np.flip(np.cumsum(np.flip(gaps[..., 1:], -1), -1), -1)
 
 
-def theorem_3_spectrum(labels: LabelFamily = parity, max_n: int = MAX_N) -> Statement:
+def theorem_4_spectrum(labels: LabelFamily = parity, max_n: int = MAX_N) -> Statement:
     sizes = range(1, max_n + 1)
     no_spectrum = [n for n in sizes if not has_spectrum(n)]
     failing = [n for n in sizes if not (tails(level_gaps(labels(n))) < 0).all()]
     return Statement(
-        name="Theorem 3 (spectrum)",
+        name="Theorem 4 (spectrum)",
         claim="GP / kernel ridge with kernel r^d predicts the sign -y(p), for every 0 < r < 1 and σ² > 0",
         cases=f"every p, every r and σ² (signs of the tail sums), n = 1 … {max_n}",
         holds=not no_spectrum and not failing,
@@ -75,7 +75,7 @@ def eigenvalue_polynomial(n: int, level: int) -> Poly:
 
 
 def closed_form(n: int, r: Fraction, noise: Fraction) -> Fraction:
-    """y(p) times the leave-one-out prediction at p for parity: 1 - c/β (paper, proof of Theorem 3)."""
+    """y(p) times the leave-one-out prediction at p for parity: 1 - c/β (paper, proof of Theorem 4)."""
     inverse: list[Fraction] = [1 / ((1 - r) ** k * (1 + r) ** (n - k) + noise) for k in range(n + 1)]
     mean = sum((Fraction(comb(n, k), 1 << n) * inverse[k] for k in range(n + 1)), Fraction(0))
     return 1 - inverse[n] / mean
@@ -134,7 +134,7 @@ def bilinear_solve(left: list[Fraction], matrix: list[list[Fraction]], right: li
     return Fraction(-rows[-1][-1], previous) / scale
 
 
-def theorem_3_solved(labels: LabelFamily = parity, max_full_n: int = 4, max_n: int = MAX_N) -> Statement:
+def theorem_4_solved(labels: LabelFamily = parity, max_full_n: int = 4, max_n: int = MAX_N) -> Statement:
     full = [
         (n, r, noise, solved_prediction(labels(n), p, r, noise))
         for n in range(1, max_full_n + 1)
@@ -145,7 +145,7 @@ def theorem_3_solved(labels: LabelFamily = parity, max_full_n: int = 4, max_n: i
     wrong = [case for case in full + shells if case[-1] >= 0 or case[-1] != closed_form(*case[:3])]
     nearest = max(float(case[-1]) for case in full + shells)
     return Statement(
-        name="Theorem 3 (solved)",
+        name="Theorem 4 (solved)",
         claim="the same sign, and the closed form 1 - c/β, from solving the linear system in exact rationals",
         cases=f"{len(full)} full systems (n ≤ {max_full_n}, every p), {len(shells)} by shells (n ≤ {max_n})",
         holds=not wrong,
@@ -160,7 +160,7 @@ def zero_one_labels(n: int = 3, r: Fraction = Fraction(1, 10), noise: Fraction =
     targets = (1 - parity(n)) // 2
     right = [p for p in range(1 << n) if (raw_prediction(targets, p, r, noise) > Fraction(1, 2)) == bool(targets[p])]
     return Statement(
-        name="Theorem 3 (0/1 targets)",
+        name="Theorem 4 (0/1 targets)",
         claim="the theorem also holds for targets 0 and 1 with a threshold of 1/2 and no mean removed",
         cases=f"n = {n}, r = {r}, σ² = {noise}, every p, solved exactly",
         holds=not right,
@@ -177,14 +177,26 @@ def raw_prediction(targets: Ints, p: int, r: Fraction, noise: Fraction) -> Fract
     return solved_prediction(shifted, p, r, noise)
 
 
-def mean_removed(max_n: int = MAX_N) -> Statement:
+def centred_prediction(labels: Ints, p: int, r: Fraction, noise: Fraction) -> Fraction:
+    """y(p) times the prediction at p, with the mean of the visible labels removed before and added after."""
+    visible, total = labels.size - 1, int(labels.sum() - labels[p])
+    return int(labels[p]) * (total + raw_prediction(labels * visible - total, p, r, noise)) / visible
+
+
+def mean_removed(max_full_n: int = 3, max_n: int = MAX_N) -> Statement:
     """With the mean of the visible labels removed first, the extra term is mean · c_0/β: wrong as well."""
-    positive = [n for n in range(1, max_n + 1) if int(parity(n).sum() - parity(n)[0]) * int(parity(n)[0]) >= 0]
+    positive = [n for n in range(1, max_n + 1) if ((parity(n).sum() - parity(n)) * parity(n) >= 0).any()]
+    solved = [
+        centred_prediction(parity(n), p, r, noise) < solved_prediction(parity(n), p, r, noise)
+        for n in range(1, max_full_n + 1)
+        for p in range(1 << n)
+        for r, noise in GRID
+    ]
     return Statement(
-        name="Theorem 3 (mean removed)",
+        name="Theorem 4 (mean removed)",
         claim="removing the mean of the visible labels first pushes the prediction further to the wrong side",
-        cases=f"every p, r and σ², n = 1 … {max_n}",
-        holds=not positive,
+        cases=f"every p, n = 1 … {max_n}, by the sign of the mean; {len(solved)} systems solved, n ≤ {max_full_n}",
+        holds=not positive and all(solved),
         detail="the visible mean is -y(p)/(2ⁿ-1), and its weight in the prediction, c_0/β, is positive",
         published=False,
     )

@@ -1,4 +1,4 @@
-"""The lemmas behind the construction (paper, Appendix A.2 and A.3), on the extreme points of their hypotheses.
+"""The lemmas behind the construction (paper, Appendix A.2), on the extreme points of their hypotheses.
 
 Each hypothesis is a box or a cone and each conclusion linear in it, so corners and extreme rays decide.
 """

@@ -165,7 +165,7 @@ def theorem_2(labels: LabelFamily = parity, max_n: int = MAX_N) -> Statement:
         holds=not failing and not identity,
         detail=f"not wrong for every r at n = {failing}, identity broken at n = {identity}"
         if failing or identity
-        else "y(p)S(p) = (1-r)^n - 1 coefficient by coefficient; all Bernstein coefficients equal",
+        else "y(p)S(p) = (1-r)^n - 1 coefficient by coefficient; Bernstein coefficients: 0, then equal and negative",
     )
 
 

@@ -52,6 +52,13 @@ def give_temperature(model: nn.Module, regime: Unrolling) -> nn.Module:
     return model
 
 
+def current_temperature(model: nn.Module, regime: Unrolling, step: int) -> float | Tensor:
+    """T at this step; the network's own where it learns one."""
+    if regime.temperature.shape == "learned":
+        return model.get_parameter(LOG_TEMPERATURE).exp()
+    return temperature_at(regime.temperature, step)
+
+
 def unroll(
     model: nn.Module, rows: Tensor, regime: Unrolling, step: int = 0, supervised: Tensor | None = None
 ) -> Iterator[Tensor]:
@@ -59,9 +66,7 @@ def unroll(
 
     `supervised` (`[steps, rows, width]`, 1 where a cell is visible) is needed if only some cells are tempered.
     """
-    temperature: float | Tensor = temperature_at(regime.temperature, step)
-    if regime.temperature.shape == "learned":
-        temperature = model.get_parameter(LOG_TEMPERATURE).exp()
+    temperature = current_temperature(model, regime, step)
     cells = rows
     for t in range(regime.steps):
         logits = model(cells)
