@@ -108,7 +108,8 @@ def check_consistency(
     cells, and where it is drawn anew for every row, the first of its range.
     """
     regime = regime or Unrolling()
-    temperature = float(current_temperature(model, regime, regime.temperature.over if step is None else step))
+    with torch.no_grad():
+        temperature = float(current_temperature(model, regime, regime.temperature.over if step is None else step))
     truth = gap.trajectory(rows, STEPS)
     entries = recovered_table(model, gap, rows, seed=seed)
     found = Rule.from_table([entry.output for entry in entries])
