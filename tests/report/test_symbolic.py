@@ -18,10 +18,17 @@ from hardgap.report.symbolic_coverage_tables import baselines_table, coverage_ta
 from hardgap.report.symbolic_document import figures, read_measured, sections
 from hardgap.report.symbolic_figures import analysis_figures
 from hardgap.report.symbolic_tables import analysis_tables
-from hardgap.report.symbolic_verdict import MeasuredSeeds, measure_seeds, measures_table, paper_table, seeds_table
+from hardgap.report.symbolic_verdict import (
+    MeasuredSeeds,
+    ambiguity_table,
+    measure_seeds,
+    measures_table,
+    paper_table,
+    seeds_table,
+)
 from hardgap.runs.results import export_runs
 from hardgap.runs.store import Store
-from hardgap.studies.study import STUDIES
+from hardgap.studies.study import STUDIES, Study
 from hardgap.studies.symbolic_baselines import DATA, baselines_path
 from hardgap.studies.symbolic_coverage import coverage_report, coverage_runs, coverage_seeds, pair_results
 
@@ -39,11 +46,11 @@ def curve(*points: tuple[float, float, float]) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def measured(folder: Path, tests: list[float]) -> MeasuredSeeds:
+def measured(folder: Path, tests: list[float], study: Study = STUDY) -> MeasuredSeeds:
     store = Store(folder)
-    for run, test in zip(STUDY.runs("desk"), tests, strict=False):
+    for run, test in zip(study.runs("desk"), tests, strict=False):
         store.put_done(run, curve((0.1, 0.1, 0.0), (0.5, 0.2, test), (0.3, 0.3, test / 2)), "budget", {}, 1.0)
-    return measure_seeds(STUDY, "desk", store)
+    return measure_seeds(study, "desk", store)
 
 
 @pytest.mark.parametrize(
@@ -78,6 +85,16 @@ def test_what_is_not_there_yet_is_told_apart_from_zero(tmp_path: Path) -> None:
     assert paper_table([found]).rows[0][1] == "0.0 (1 of 3 seeds) [73.2 ± 2.0]"
     assert seeds_table([found]).rows[1][2] == "– [74.0]"
     assert "published" in as_svg(symbolic_table_figure([found]))
+
+
+def test_the_weaker_filter_stands_beside_the_default_one(tmp_path: Path) -> None:
+    default = measured(tmp_path, [0.6, 0.7, 0.8])
+    weaker = measured(tmp_path, [0.1, 0.2, 0.0], STUDIES["ambiguity/xor-or"])
+    rows = {row[1]: row for row in ambiguity_table([default], [weaker]).rows}
+    assert rows["eval-holdout"] == ["^|", "eval-holdout", "70.0 ± 8.2", "10.0 ± 8.2", "0.0018", "73.2"]
+    assert rows["eval-seen"][2:4] == ["35.0 ± 4.1", "5.0 ± 4.1"]
+    assert paper_table([default]).rows == paper_table([default, weaker]).rows  # the paper's table has the default alone
+    assert "weaker filter" in as_svg(symbolic_table_figure([weaker]))
 
 
 def keep_baselines(folder: Path, run: Any, value: float) -> None:

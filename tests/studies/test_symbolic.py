@@ -62,12 +62,22 @@ def test_a_study_is_about_the_pair_and_condition_of_its_name() -> None:
     )
 
 
+def test_the_weaker_filter_is_all_that_the_ambiguity_studies_change() -> None:
+    studies = choose(["ambiguity"])
+    names = ["ambiguity/xor-or", "ambiguity/and-lshift", "ambiguity/rshift-xor", "ambiguity/nand-or"]
+    assert [one.name for one in studies] == names
+    for one in studies:
+        table = STUDIES[one.name.replace("ambiguity/", "symbolic/") + "/familiar"]
+        assert one.published == table.published
+        assert [run.but(ambiguity="unambiguous") for run in one.runs("desk")] == table.runs("desk")
+
+
 def test_one_seed_of_everything_comes_before_a_second_of_anything() -> None:
     runs = most_informative_first(choose([]), "smoke")
     symbolic = [place for place, run in enumerate(runs) if isinstance(run, SymbolicRun)]
     second = [place for place, run in enumerate(runs) if run.seed in (1, SEEDS[1])]
     firsts = [place for place in symbolic if runs[place].seed == SEEDS[0]]
-    assert len(firsts) == 12
+    assert len(firsts) == 12 + 4
     assert max(firsts) < min(second)
 
 

@@ -19,6 +19,7 @@ from hardgap.report.symbolic_figures import FIGURES
 from hardgap.report.symbolic_tables import analysis_tables
 from hardgap.report.symbolic_verdict import (
     MeasuredSeeds,
+    ambiguity_table,
     measure_seeds,
     measures_table,
     paper_table,
@@ -37,6 +38,7 @@ class SymbolicResults:
     """All that was measured of Experiment 2 at one scale."""
 
     cells: list[MeasuredSeeds]  # of the paper's table
+    weaker: list[MeasuredSeeds]  # its familiar ones with the weaker filter
     coverage: dict[str, Any]  # `hardgap symbolic coverage --json`
     analyses: dict[str, Any]  # `hardgap symbolic analyse --json`, or a report without runs
 
@@ -47,9 +49,10 @@ def read_measured(results: Path, scale: Scale) -> SymbolicResults:
         store = Store(Path(folder))
         import_runs(store, results)
         cells = [measure_seeds(study, scale, store) for study in choose(["symbolic"])]
+        weaker = [measure_seeds(study, scale, store) for study in choose(["ambiguity"])]
         pairs = pair_results(store, results / "baselines", scale, coverage_seeds(len(SEEDS)))
     return SymbolicResults(
-        cells, coverage_report(pairs, scale, "eval-holdout"), _read_analyses(results / f"analyses-{scale}.json")
+        cells, weaker, coverage_report(pairs, scale, "eval-holdout"), _read_analyses(results / f"analyses-{scale}.json")
     )
 
 
@@ -71,6 +74,7 @@ def sections(measured: SymbolicResults) -> dict[str, str]:
     tables: dict[str, list[TextTable]] = {
         "table": [paper_table(cells), paper_table(cells, "eval-seen"), paper_table(cells, "final")],
         "verdicts": [verdict_table(cells)],
+        "ambiguity": [ambiguity_table(cells, measured.weaker)],
         "seeds": [seeds_table(cells)],
         "measures": [measures_table(cells)],
         "coverage": [summary_table(report)],

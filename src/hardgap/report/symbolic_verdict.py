@@ -67,7 +67,7 @@ def measure_seeds(study: Study, scale: Scale, store: Store) -> MeasuredSeeds:
         claim=study.claim,
         scale=scale,
         holdout=planned[0].holdout,
-        condition=planned[0].condition,
+        condition=planned[0].condition + ("" if planned[0].ambiguity == "unambiguous" else ", weaker filter"),
         planned=len(planned),
         runs=finished,
         accuracy=accuracy,
@@ -132,6 +132,24 @@ def paper_table(measured: Sequence[MeasuredSeeds], by: Selection = PAPERS_CHOICE
     return TextTable(title, ["holdout", *CONDITIONS.values()], rows, list(CONDITIONS.values()))
 
 
+def ambiguity_table(measured: Sequence[MeasuredSeeds], weaker: Sequence[MeasuredSeeds]) -> TextTable:
+    """The familiar cells beside those of the weaker filter, at every choice of checkpoint, with Welch's p."""
+    default = {m.holdout: m for m in measured if m.condition == "familiar"}
+    rows: list[list[object]] = []
+    for other in weaker:
+        pair = (default[other.holdout], other)
+        for by in SELECTIONS:
+            values = [m.accuracy[by].get("exact", []) for m in pair]
+            both = [f"{_mean(v)}{_spread(v)}" for v in values]
+            rows.append([other.holdout, by, *both, _p(same_mean_p(*values)), f"{100 * other.published_mean:.1f}"])
+    columns = ["holdout", "checkpoint by", "none fits the held-out pair %", "some do %", "p", "published %"]
+    title = (
+        f"Held-out accuracy, mean ± standard deviation over {weaker[0].planned} seeds, {weaker[0].scale} scale, "
+        "if no training example fits the held-out pair too (the default), and if some do (`--ambiguity seen`)"
+    )
+    return TextTable(title, columns, rows, columns[2:])
+
+
 def seeds_table(measured: Sequence[MeasuredSeeds], by: Selection = PAPERS_CHOICE) -> TextTable:
     """Table 9's layout: every seed apart."""
     cells = {(m.holdout, m.condition): m for m in measured}
@@ -159,10 +177,9 @@ def _cell(measured: MeasuredSeeds | None, by: Selection) -> str:
     if measured is None:
         return ""
     values = measured.accuracy[by].get("exact")
-    spread = f" ± {100 * pstdev(values):.1f}" if values and len(values) > 1 else ""
     few = f" ({len(values)} of {measured.planned} seeds)" if values and len(values) < measured.planned else ""
     theirs = list(measured.published.values())
-    return f"{_mean(values)}{spread}{few} [{100 * fmean(theirs):.1f} ± {100 * pstdev(theirs):.1f}]"
+    return f"{_mean(values)}{_spread(values)}{few} [{100 * fmean(theirs):.1f} ± {100 * pstdev(theirs):.1f}]"
 
 
 def _seed_cell(measured: MeasuredSeeds | None, seed: int, by: Selection) -> str:
@@ -175,6 +192,10 @@ def _seed_cell(measured: MeasuredSeeds | None, seed: int, by: Selection) -> str:
 
 def _mean(values: Sequence[float] | None) -> str:
     return f"{100 * fmean(values):.1f}" if values else "–"
+
+
+def _spread(values: Sequence[float] | None) -> str:
+    return f" ± {100 * pstdev(values):.1f}" if values and len(values) > 1 else ""
 
 
 def _p(p: float | None) -> str:
