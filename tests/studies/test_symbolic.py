@@ -9,6 +9,8 @@ import pytest
 
 import hardgap.studies  # noqa: F401  (declares them)
 from hardgap.errors import BadInput
+from hardgap.operators.chains import World
+from hardgap.operators.gap import ChainGap
 from hardgap.runs.config import SymbolicRun
 from hardgap.studies.study import SCALES, STUDIES, PublishedSeeds, choose, most_informative_first
 from hardgap.studies.symbolic_coverage import all_pairs, baseline_runs, coverage_runs, coverage_seeds
@@ -70,6 +72,17 @@ def test_the_weaker_filter_is_all_that_the_ambiguity_studies_change() -> None:
         table = STUDIES[one.name.replace("ambiguity/", "symbolic/") + "/familiar"]
         assert one.published == table.published
         assert [run.but(ambiguity="unambiguous") for run in one.runs("desk")] == table.runs("desk")
+
+
+@pytest.mark.parametrize("holdout", CASES)
+def test_a_few_seen_examples_fit_the_held_out_pair_unless_they_are_dropped(holdout: str) -> None:
+    shares = {}
+    for ambiguity in ("unambiguous", "seen"):
+        gap = ChainGap(World(), holdout, ambiguity)  # type: ignore[arg-type]
+        train = gap.sets(train=5_000, evaluate=1, test=1, seed=42).train
+        shares[ambiguity] = gap.world.fits(train.inputs[:, :-1])[:, gap.hidden].any(axis=1).mean()
+    assert shares["unambiguous"] == 0
+    assert 0.015 < shares["seen"] < 0.035
 
 
 def test_one_seed_of_everything_comes_before_a_second_of_anything() -> None:
