@@ -31,6 +31,7 @@ def test_every_setting_differs_in_one_thing_and_sees_as_many_examples() -> None:
     assert all(run.budget.steps % run.budget.evaluate_every == 0 for run in runs)
 
 
+@pytest.mark.slow
 def test_it_runs_and_says_what_was_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
