@@ -345,6 +345,22 @@ def test_retraining_tells_when_the_curve_differs(store: Store, tiny: Tiny) -> No
     assert [path.name for path in (store.folder / "retraining").rglob(f"{run.id}*")] == []
 
 
+def test_a_state_on_the_way_gives_way_to_what_was_retrained(store: Store, tiny: Tiny, tmp_path: Path) -> None:
+    """A result imported over a half-trained run of which this machine makes another curve."""
+    run = tiny()
+    other = Store(tmp_path / "other")
+    trained(other, run, stop_after(2))
+    trained(store, run)
+    other._db.execute("UPDATE runs SET status = 'queued'")
+    export_runs(store, store.rows(), tmp_path / "results")
+    import_runs(other, tmp_path / "results")
+    other._db.execute("UPDATE points SET point = replace(point, 'visible\":0.', 'visible\":0.1')")
+    with pytest.raises(BadInput, match="has no weights"):
+        load_model(other, run.id)
+    assert not retrain_run(other, other.get(run.id), Watcher())
+    load_model(other, run.id)
+
+
 def test_only_a_finished_run_is_retrained(store: Store, tiny: Tiny) -> None:
     run = tiny()
     store.add([run])

@@ -107,11 +107,11 @@ def show_measured(measured: list[Measured]) -> None:
 
 def show_averaged(measured: list[MeasuredSeeds]) -> None:
     """Means over seeds, measured beside published: the verdicts, then the layout of the paper's table."""
-    from hardgap.report.symbolic_verdict import CONDITIONS, paper_table, verdict_table
+    from hardgap.report.symbolic_verdict import paper_table, verdict_table
 
-    cells = [m for m in measured if m.condition in CONDITIONS]
-    for table in (verdict_table(measured), *([paper_table(cells)] if cells else [])):
-        show_table(table.title, table.columns, table.rows, table.right)
+    for table in (verdict_table(measured), paper_table(measured)):
+        if table.rows:
+            show_table(table.title, table.columns, table.rows, table.right)
 
 
 def _mean(mean: float | None, interval: tuple[float, float] | None) -> str:

@@ -67,7 +67,10 @@ def symbolic_table_figure(measured: Sequence[MeasuredSeeds]) -> Figure:
                     axes.plot(
                         [100 * fmean(values)], [place + shift], "|", color=colour, markersize=12, markeredgewidth=2.5
                     )
-        labels = [f"{m.holdout}  {CONDITIONS.get(m.condition, m.condition)}" for m in reversed(measured)]
+        labels = [
+            f"{m.holdout}  {CONDITIONS[m.condition]}" + ("" if m.default_filter else ", weaker filter")
+            for m in reversed(measured)
+        ]
         axes.set_yticks(range(len(measured)), labels)
         axes.set_xlim(-3, 103)
         axes.set_xlabel("whole derivation of the held-out pair right, %; a dot is a seed, a bar their mean")

@@ -36,6 +36,7 @@ class MeasuredSeeds:
     scale: Scale
     holdout: str
     condition: str
+    ambiguity: str  # which examples were kept; the paper's table has the default's alone
     planned: int
     runs: dict[int, str]  # seed: run
     accuracy: dict[Selection, dict[str, list[float]]]  # exact, pair, f and seen, one value a run
@@ -45,6 +46,11 @@ class MeasuredSeeds:
     published_mean: float
     p: float | None
     verdict: str
+
+    @property
+    def default_filter(self) -> bool:
+        """Whether no example that fits several pairs was kept."""
+        return self.ambiguity == "unambiguous"
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -67,7 +73,8 @@ def measure_seeds(study: Study, scale: Scale, store: Store) -> MeasuredSeeds:
         claim=study.claim,
         scale=scale,
         holdout=planned[0].holdout,
-        condition=planned[0].condition + ("" if planned[0].ambiguity == "unambiguous" else ", weaker filter"),
+        condition=planned[0].condition,
+        ambiguity=planned[0].ambiguity,
         planned=len(planned),
         runs=finished,
         accuracy=accuracy,
@@ -123,10 +130,10 @@ def verdict_table(measured: Sequence[MeasuredSeeds]) -> TextTable:
 
 def paper_table(measured: Sequence[MeasuredSeeds], by: Selection = PAPERS_CHOICE) -> TextTable:
     """Table 3's layout: a row a pair, a column a condition, mean ± standard deviation, published in brackets."""
-    cells = {(m.holdout, m.condition): m for m in measured}
+    cells = {(m.holdout, m.condition): m for m in measured if m.default_filter}
     rows: list[list[object]] = [
         [holdout, *(_cell(cells.get((holdout, condition)), by) for condition in CONDITIONS)]
-        for holdout in dict.fromkeys(m.holdout for m in measured)
+        for holdout in dict.fromkeys(holdout for holdout, _ in cells)
     ]
     title = f"Held-out accuracy, %, mean ± standard deviation over seeds [published]; checkpoint by {by}"
     return TextTable(title, ["holdout", *CONDITIONS.values()], rows, list(CONDITIONS.values()))

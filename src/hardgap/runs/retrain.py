@@ -12,12 +12,13 @@ from hardgap.runs.execute import Execution, Watcher
 from hardgap.runs.initial import initial_path, keep_initial
 from hardgap.runs.owner import me
 from hardgap.runs.store import Row, Store
+from hardgap.training.checkpoint import CorruptFile
 
 
 def retrain_run(store: Store, row: Row, watcher: Watcher) -> bool:
     """Train in a store of its own beside this one, compare the curves, and move the checkpoints over.
 
-    Weights that are here stay, unless the new ones have the same curve.
+    Weights of the run's end that are here stay, unless the new ones have the same curve.
     """
     if row.status != "done":
         raise BadInput(f"run {row.id} is {row.status}: only a finished run has a result to compare with")
@@ -42,10 +43,19 @@ def retrain_run(store: Store, row: Row, watcher: Watcher) -> bool:
     except FileNotFoundError as error:
         raise BadInput(f"run {row.id} has just been retrained by another process") from error
     beside.remove(row.id)
-    if kept.folder.exists() and not same:
+    if not same and _is_whole(kept, row):
         shutil.rmtree(mine)
         return same
     kept.remove()
     kept.folder.parent.mkdir(parents=True, exist_ok=True)
     mine.rename(kept.folder)
     return same
+
+
+def _is_whole(kept: Checkpoints, row: Row) -> bool:
+    """Whether the network of the run's end is here, and not only a state on the way to it, or a damaged one."""
+    try:
+        found = kept.latest()
+    except CorruptFile:
+        return False
+    return found is not None and found[1]["step"] == row.step
