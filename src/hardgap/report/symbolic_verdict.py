@@ -100,13 +100,13 @@ def _verdict(values: Sequence[float], published: Sequence[float], p: float | Non
 def verdict_table(measured: Sequence[MeasuredSeeds]) -> TextTable:
     """One row a study: published and measured mean, interval, verdict, and p with Holm's correction for all rows."""
     scale = measured[0].scale
-    ps = {m.study: m.p for m in measured if m.p is not None}
+    ps = {m.study: m.p for m in measured if m.p is not None and m.verdict}  # smoke has no verdicts
     corrected = dict(zip(ps, holm(list(ps.values())), strict=True))
     rows: list[list[object]] = [
         [m.study, f"{100 * m.published_mean:.1f}", f"{len(m.runs)}/{m.planned}",
          _mean(m.accuracy[PAPERS_CHOICE].get("exact")), _interval(m.mean_interval),
          _mean(m.accuracy["eval-seen"].get("exact")), _mean(m.accuracy["final"].get("exact")), m.verdict,
-         _p(m.p), _p(corrected.get(m.study))]
+         _p(ps.get(m.study)), _p(corrected.get(m.study))]
         for m in measured
     ]  # fmt: skip
     columns = [
