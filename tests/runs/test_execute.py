@@ -196,11 +196,8 @@ def rewritten(path: Path, change: Callable[[dict[str, Tensor], dict[str, Any]], 
         lambda tensors, meta: tensors.update({"model.extra": torch.zeros(1)}),
         lambda tensors, meta: tensors.update({"adam.positions.exp_avg": torch.zeros(3, 3)}),
         lambda tensors, meta: tensors.pop("adam.positions.exp_avg_sq"),
-        lambda tensors, meta: meta.pop("step"),
-        lambda tensors, meta: meta.update(curve=[{}]),
-        lambda tensors, meta: meta.update(loss=3),
     ],
-    ids=["shape", "missing", "extra", "moment shape", "moment missing", "no step", "no points", "no loss"],
+    ids=["shape", "missing", "extra", "moment shape", "moment missing"],
 )
 def test_a_state_of_another_network_is_refused_by_name(
     store: Store, tiny: Tiny, change: Callable[[dict[str, Tensor], dict[str, Any]], object]
@@ -301,7 +298,7 @@ def test_a_damaged_or_foreign_snapshot_is_refused_by_name(store: Store, tiny: Ti
     with pytest.raises(CorruptFile, match=f"{path} does not match its checksum"):
         load_model(store, run.id, 7)
     damage(path)
-    save_tensors(path, {"weight": torch.zeros(1)}, {})
+    rewritten(path, lambda tensors, meta: tensors.update(extra=torch.zeros(1)))
     with pytest.raises(CorruptFile, match="does not fit this network: it disagrees about"):
         load_model(store, run.id, 7)
     sidecar(path).unlink()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import sqlite3
 import subprocess
@@ -26,7 +25,7 @@ from hardgap.runs.store import LEASE, MIGRATIONS, MOST_ATTEMPTS, Store
 
 Tiny = Callable[..., AutomatonRun]
 HOST = socket.gethostname()
-DEAD = f"{HOST}:{os.getpid()}:1"  # this pid, but another process that had it long ago
+DEAD = me().rpartition(":")[0] + ":1"  # this pid, but another process that had it long ago
 ELSEWHERE = "another-host:17:4711"
 
 
@@ -235,8 +234,23 @@ def test_who_is_alive() -> None:
         if Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
             break
         time.sleep(0.01)
-    assert not is_alive(f"{HOST}:{process.pid}:0", now, 10)
+    assert not is_alive(me().rsplit(":", 2)[0] + f":{process.pid}:0", now, 10)
     process.wait()
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        HOST,  # as owners were written before the process table was part of them
+        f"{HOST}:",  # its /proc showed it nothing
+        f"{HOST}:another-boot:4026531836",
+        me().rsplit(":", 3)[0] + ":1",  # another PID namespace of this very boot
+    ],
+)
+def test_who_cannot_be_looked_up_from_here_lives_as_long_as_its_lease(place: str) -> None:
+    for pid in (1, 2**22):  # one that is taken here, and one that is not
+        assert is_alive(f"{place}:{pid}:1", time.time(), 10)
+        assert not is_alive(f"{place}:{pid}:1", time.time() - 11, 10)
 
 
 def test_a_released_run_is_free(store: Store, run: AutomatonRun) -> None:
@@ -271,7 +285,7 @@ def test_deaths_before_a_checkpoint_do_not_count_any_more(store: Store, run: Aut
 def test_a_run_is_finished_once(store: Store, run: AutomatonRun) -> None:
     owner = me()
     store.claim([run.id], owner)
-    store.add_points(run.id, [point(0), point(5, 0.1)])
+    assert store.add_points(run.id, owner, [point(0), point(5, 0.1)])
     assert store.finish(run.id, owner, CURVE, "budget", {"torch": "2"}, 3.0)
     assert not store.finish(run.id, owner, [point(0, 0.0)], "solved", {}, 99.0)
     row = store.get(run.id)
@@ -286,6 +300,7 @@ def test_who_lost_the_claim_finishes_and_fails_nothing(store: Store, run: Automa
     assert not store.finish(run.id, DEAD, CURVE, "budget", {}, 1.0)
     store.fail(run.id, DEAD, "no")
     store.checkpointed(run.id, DEAD, 5.0)
+    assert not store.add_points(run.id, DEAD, CURVE)
     row = store.get(run.id)
     assert (row.status, row.error, row.seconds) == ("running", None, 0.0)
     assert store.curve(run.id) == []

@@ -7,19 +7,52 @@ checkpoints/<run>/eval-seen-00000800.safetensors   weights that a rule of select
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
+import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeVar
 
+from pydantic import ValidationError, model_validator
 from torch import Tensor
 
+from hardgap.errors import BadInput
+from hardgap.runs.config import Run, first_problem, parse_run
 from hardgap.runs.selection import Selection
-from hardgap.training.checkpoint import CorruptFile, load_tensors, save_bytes, save_tensors, sidecar
+from hardgap.training.checkpoint import CorruptFile, load_tensors, save_tensors, sidecar
+from hardgap.training.spec import Budget
+from hardgap.training.state import Count, Progress, Strict
 
 SNAPSHOTS = 10
 """A run keeps about this many evenly spaced snapshots, and two more around the transition."""
 BEST: tuple[Selection, ...] = ("eval-holdout", "eval-seen")
 """Rules of selection that look at every evaluation; the chosen network is kept, wherever it stands."""
+
+
+class StateLabel(Progress):
+    """What stands in the metadata of a state. `kind` came later than the first of them, as did `attempt`."""
+
+    run: str
+    kind: Literal["state"] = "state"
+
+    @model_validator(mode="after")
+    def _says_all(self) -> StateLabel:
+        if "kind" in self.model_fields_set and "attempt" not in self.model_fields_set:
+            raise ValueError("attempt: it is missing")
+        return self
+
+
+class SnapshotLabel(Strict):
+    """What stands in the metadata of a snapshot."""
+
+    run: str
+    step: Count
+    config: dict[str, Any]
+    kind: Literal["snapshot"] = "snapshot"
+
+
+Label = TypeVar("Label", StateLabel, SnapshotLabel)
 
 
 class Checkpoints:
@@ -30,54 +63,84 @@ class Checkpoints:
         self.folder = store_folder / "checkpoints" / run_id
 
     def save_state(self, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
-        path, older = self._path("state", meta["step"]), self._files("state")
-        # Never the only state again: a kill in the middle would leave none. Equal steps go on equally.
-        if not sidecar(path).exists():
-            save_tensors(path, tensors, meta | {"run": self.run_id})
-        for other in older:
-            if other != path:
-                _remove(other)
+        self._save_latest("state", tensors, meta | {"run": self.run_id, "kind": "state"})
 
     def save_snapshot(self, weights: dict[str, Tensor], step: int, config: dict[str, Any]) -> None:
         path = self._path("step", step)
         if not sidecar(path).exists():
-            save_tensors(path, weights, {"run": self.run_id, "step": step, "config": config})
+            save_tensors(path, weights, self._snapshot_meta(step, config))
 
     def save_best(self, by: Selection, weights: dict[str, Tensor], step: int, config: dict[str, Any]) -> None:
         """Keep these weights as the best so far by one rule; those that were it before go."""
-        path, older = self._path(by, step), self._files(by)
+        self._save_latest(by, weights, self._snapshot_meta(step, config))
+
+    def _snapshot_meta(self, step: int, config: dict[str, Any]) -> dict[str, Any]:
+        return {"run": self.run_id, "step": step, "config": config, "kind": "snapshot"}
+
+    def _save_latest(self, kind: str, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
+        path = self._path(kind, meta["step"])
+        # Never the only one again: a kill in the middle would leave none. Equal steps go on equally.
         if not sidecar(path).exists():
-            save_tensors(path, weights, {"run": self.run_id, "step": step, "config": config})
-        for other in older:
-            if other != path:
-                _remove(other)
+            save_tensors(path, tensors, meta)
+        for step, older in self._files(kind).items():
+            if step < meta["step"]:  # What is further was made by someone who took this run over: it is theirs.
+                _remove(older)
 
-    def take_snapshots(self, other: Checkpoints) -> None:
-        """Have the snapshots of another run as well, since this one shares its first steps."""
-        for step, path in other.snapshots().items():
-            if not sidecar(self._path("step", step)).exists():
-                save_bytes(self._path("step", step), path.read_bytes())
+    def take_snapshots(self, other: Checkpoints, run: Run) -> None:
+        """Have the snapshots of another run as well, since this one, `run`, shares its first steps."""
+        for step in other.snapshots():
+            try:
+                weights = other.load_snapshot(step, run)
+            except CorruptFile as error:
+                print(f"hardgap: {error}; passed over", file=sys.stderr)
+                continue
+            self.save_snapshot(weights, step, run.model_dump(mode="json"))
 
-    def latest(self) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
-        """The newest state, or None. An interrupted write is passed over; a damaged file is refused."""
-        for path in reversed(self._files("state")):
+    def latest(self, budget: Budget | None = None) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
+        """The newest state, or None. An interrupted write is passed over.
+
+        What is damaged, another run's, or no state that training (for `budget`, if given) comes by is refused.
+        """
+        for step, path in reversed(self._files("state").items()):
             if sidecar(path).exists():
-                return load_tensors(path)
+                return self._load_state(path, step, budget)
         return None
 
+    def _load_state(self, path: Path, step: int, budget: Budget | None) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        tensors, meta = load_tensors(path)
+        label = _read_label(StateLabel, path, meta, step)
+        if label.run != self.run_id:
+            raise CorruptFile(f"{path} is the state of another run, {label.run!r:.40}")
+        try:
+            if budget is not None:
+                label.check(budget)
+        except ValueError as error:
+            raise CorruptFile(f"{path} is no state of this run: {error}") from error
+        return tensors, meta
+
     def set_aside(self) -> None:
-        """Rename damaged states, so that the run can start again and the evidence stays."""
-        for path in self._files("state"):
-            try:
-                load_tensors(path)
-            except CorruptFile:
-                path.rename(path.with_name(path.name + ".damaged"))
-                sidecar(path).unlink(missing_ok=True)
+        """Rename the states, so that the run can start again and the evidence stays."""
+        for path in self._files("state").values():
+            path.rename(path.with_name(path.name + ".damaged"))
+            sidecar(path).unlink(missing_ok=True)
 
     def snapshots(self) -> dict[int, Path]:
         """The kept weights by step, in order: evenly spaced ones, and the best ones."""
-        files = [path for kind in (*BEST, "step") for path in self._files(kind) if sidecar(path).exists()]
-        return dict(sorted((int(path.stem.rpartition("-")[2]), path) for path in files))
+        files = [pair for kind in (*BEST, "step") for pair in self._files(kind).items() if sidecar(pair[1]).exists()]
+        return dict(sorted(files))
+
+    def load_snapshot(self, step: int, run: Run) -> dict[str, Tensor]:
+        """The weights kept at a step, made by `run` or by one that shares its first steps."""
+        path = self.snapshots()[step]
+        weights, meta = load_tensors(path)
+        label = _read_label(SnapshotLabel, path, meta, step)
+        try:
+            maker = parse_run(label.config)
+        except BadInput as error:
+            raise CorruptFile(f"{path} holds a config that cannot be read: {error}") from error
+        if (maker.id, maker.family) != (label.run, run.family):
+            raise CorruptFile(f"{path} is a snapshot of another run, {label.run!r:.40}")
+        return weights
 
     def remove(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -85,8 +148,22 @@ class Checkpoints:
     def _path(self, kind: str, step: int) -> Path:
         return self.folder / f"{kind}-{step:08d}.safetensors"
 
-    def _files(self, kind: str) -> list[Path]:
-        return sorted(self.folder.glob(f"{kind}-*.safetensors"))
+    def _files(self, kind: str) -> dict[int, Path]:
+        """The files of a kind by step, in order."""
+        named = re.compile(rf"{kind}-(\d+)\.safetensors")
+        found = [(named.fullmatch(path.name), path) for path in self.folder.glob(f"{kind}-*.safetensors")]
+        return dict(sorted((int(name[1]), path) for name, path in found if name))
+
+
+def _read_label(kind: type[Label], path: Path, meta: object, step: int) -> Label:
+    """The metadata, checked: types, and the step against the file's name."""
+    try:
+        label = kind.model_validate_json(json.dumps(meta))
+    except ValidationError as error:
+        raise CorruptFile(f"{path} has metadata that cannot be used: {first_problem(error)}") from error
+    if label.step != step:
+        raise CorruptFile(f"{path} holds another step than its name says")
+    return label
 
 
 def _remove(path: Path) -> None:

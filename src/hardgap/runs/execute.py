@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Callable
@@ -20,7 +21,7 @@ from hardgap.runs.selection import select_point
 from hardgap.runs.store import Store
 from hardgap.runs.versions import versions
 from hardgap.training.automaton import AutomatonTask
-from hardgap.training.checkpoint import CorruptFile, load_tensors, load_weights
+from hardgap.training.checkpoint import CorruptFile, load_weights
 from hardgap.training.device import pick_device
 from hardgap.training.loop import Observer, Stopped, Trainer, under
 from hardgap.training.symbolic import SymbolicTask
@@ -103,9 +104,9 @@ class Execution:
         self._resume()
         observer = Observer(self._on_step, self._on_point, self._on_transition, self._should_stop)
         stopped = self.trainer.run(observer)
+        self._save_state()
         if self._lost:
             return None
-        self._save_state()
         if stopped == "interrupted":
             self.store.release(self.run.id, self.owner)
             return stopped
@@ -118,14 +119,26 @@ class Execution:
     def _resume(self) -> None:
         """Go on from the run's own state, or from a shorter run that began in exactly the same way."""
         try:
-            found = self.checkpoints.latest() or self._from_shorter()
+            found = self.checkpoints.latest(self.run.budget) or self._from_shorter()
+            if found is not None:
+                self._compare(found[1]["curve"])
         except CorruptFile as error:
             print(f"hardgap: {error}; set aside, the run starts again", file=sys.stderr)
-            self.checkpoints.set_aside()
+            if self._is_mine():
+                self.checkpoints.set_aside()
             found = None
         if found is not None:
             self._restore(*found)
-            self.store.add_points(self.run.id, found[1]["curve"])
+            self._add_points(found[1]["curve"])
+
+    def _compare(self, curve: list[dict[str, Any]]) -> None:
+        """The store was told of every evaluation before a state could hold it."""
+        try:
+            told = {point["step"]: point for point in self.store.curve(self.run.id)}
+        except BadInput:  # What cannot be read there is replaced from the state.
+            return
+        if any(json.dumps(told.get(point["step"], point)) != json.dumps(point) for point in curve):
+            raise CorruptFile(f"the state in {self.checkpoints.folder} holds another curve than the store")
 
     def _restore(self, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
         try:
@@ -143,28 +156,38 @@ class Execution:
                 continue
             shorter = Checkpoints(self.store.folder, run_id)
             try:
-                found = shorter.latest()
+                found = shorter.latest(self.run.budget)
             except CorruptFile as error:
                 print(f"hardgap: {error}; passed over", file=sys.stderr)
                 continue
-            if found is not None:
-                self.checkpoints.take_snapshots(shorter)
+            if found is not None and self._is_mine():
+                self.checkpoints.take_snapshots(shorter, self.run)
                 self.checkpoints.save_state(*found)
                 self.store.checkpointed(self.run.id, self.owner, self.store.get(run_id).seconds)
                 return found
         return None
 
+    def _is_mine(self) -> bool:
+        """Whether the claim still holds. Asked before anything is written: a stopped process may wake much later."""
+        self._last_beat = time.monotonic()
+        self._lost = self._lost or not self.store.heartbeat(self.run.id, self.owner, self.trainer.step)
+        return not self._lost
+
     def _on_step(self, step: int) -> None:
         now = time.monotonic()
-        if now - self._last_beat > HEARTBEAT_SECONDS:
-            self._last_beat = now
-            self._lost = not self.store.heartbeat(self.run.id, self.owner, step)
-        if now - self._last_save > self.checkpoint_seconds and not self._lost:
+        if now - self._last_save > self.checkpoint_seconds:
             self._save_state()
+        elif now - self._last_beat > HEARTBEAT_SECONDS:
+            self._is_mine()
         self.watcher.on_step(step)
 
+    def _add_points(self, points: list[dict[str, Any]]) -> bool:
+        self._lost = self._lost or not self.store.add_points(self.run.id, self.owner, points)
+        return not self._lost
+
     def _on_point(self, point: Point) -> None:
-        self.store.add_points(self.run.id, [point.as_dict()])
+        if not self._add_points([point.as_dict()]):
+            return
         every = max(1, self.run.budget.steps // SNAPSHOTS // self.run.budget.evaluate_every)
         if point.step % (every * self.run.budget.evaluate_every) == 0:
             self.checkpoints.save_snapshot(self.trainer.weights(), point.step, self._config())
@@ -180,12 +203,15 @@ class Execution:
                 self.checkpoints.save_best(by, self.trainer.weights(), step, self._config())
 
     def _on_transition(self, weights: dict[str, Tensor], step: int) -> None:
-        self.checkpoints.save_snapshot(weights, step, self._config())
+        if self._is_mine():
+            self.checkpoints.save_snapshot(weights, step, self._config())
 
     def _should_stop(self) -> bool:
         return self._lost or self.watcher.should_stop()
 
     def _save_state(self) -> None:
+        if not self._is_mine():
+            return
         now = time.monotonic()
         self.checkpoints.save_state(*self.trainer.state())
         self.store.checkpointed(self.run.id, self.owner, now - self._last_save)
@@ -208,7 +234,7 @@ def load_model(store: Store, run_id: str, step: int | None = None) -> tuple[nn.M
         kept = checkpoints.snapshots()
         if kept and step not in kept:
             raise BadInput(f"run {row.id} has no snapshot at step {step}; it has {', '.join(map(str, kept))}")
-        weights = load_tensors(kept[step])[0] if kept else None
+        weights = checkpoints.load_snapshot(step, row.config) if kept else None
     if weights is None:
         raise BadInput(
             f"run {row.id} has no weights in {store.folder} (results are exported without them): "

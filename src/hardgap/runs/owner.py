@@ -9,18 +9,38 @@ from pathlib import Path
 
 
 def me() -> str:
-    """This process: host, pid, and when it started, since pids are used again."""
-    return f"{socket.gethostname()}:{os.getpid()}:{_started(os.getpid()) or 0}"
+    """This process: where it runs, its pid, and when it started, since pids are used again."""
+    return f"{_place()}:{os.getpid()}:{_started(os.getpid()) or 0}"
 
 
 def is_alive(owner: str | None, heartbeat: float | None, lease: float) -> bool:
-    """Whether a claim still holds. On this host the process is looked up; elsewhere the lease decides."""
+    """Whether a claim still holds. The process is looked up if it would be seen from here; else the lease decides."""
     if not owner or heartbeat is None:
         return False
-    host, pid, started = owner.rsplit(":", 2)
-    if host == socket.gethostname() and Path("/proc/self/stat").exists():
+    place, pid, started = owner.rsplit(":", 2)
+    if _process_table() and place == _place():
         return _started(int(pid)) == int(started)
     return time.time() - heartbeat <= lease
+
+
+def _place() -> str:
+    return f"{socket.gethostname()}:{_process_table()}"
+
+
+def _process_table() -> str:
+    """Whose pids can be looked up here: this boot's, in this PID namespace. Empty if nobody's can.
+
+    Containers may share a host name and a store, but not a process table.
+    """
+    try:
+        if Path("/proc/self").readlink().name != str(
+            os.getpid()
+        ):  # The /proc that is mounted here is another namespace's.
+            return ""
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return f"{boot}:{Path('/proc/self/ns/pid').stat().st_ino}"
+    except OSError:
+        return ""
 
 
 def _started(pid: int) -> int | None:

@@ -267,9 +267,14 @@ class Store:
                 [error, time.time(), run_id, owner],
             )
 
-    def add_points(self, run_id: str, points: Iterable[dict[str, Any]]) -> None:
+    def add_points(self, run_id: str, owner: str, points: Iterable[dict[str, Any]]) -> bool:
+        """Add evaluations to a run's curve; False if the claim was lost and nothing was written."""
         with self.transaction():
+            held = "SELECT 1 FROM runs WHERE id = ? AND owner = ? AND status = 'running'"
+            if self._db.execute(held, [run_id, owner]).fetchone() is None:
+                return False
             self._put_points(run_id, points)
+        return True
 
     def _put_points(self, run_id: str, points: Iterable[dict[str, Any]]) -> None:
         self._db.executemany(
