@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -40,6 +41,12 @@ REGIMES: dict[str, dict[str, Any]] = {
         "rounded": 0.5,
     },
 }
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _ctrl_c_is_heard() -> None:
+    """Tests press Ctrl-C, also of their children, who inherit what is ignored: `nohup make test &` ignores it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -23,6 +23,25 @@ from hardgap.runs.store import MIGRATIONS, Store
 
 Call = Callable[..., tuple[int, str, str]]
 SMOKE = ["train", "30", "--hide", "3", "--scale", "smoke"]
+LEAVING = """
+import sys
+from torch import nn
+
+class Leaving(nn.Linear):
+    def __init__(self, width, calls):
+        super().__init__(width, width)
+        self.calls = calls
+
+    def forward(self, x):
+        self.calls -= 1
+        return super().forward(x) if self.calls else sys.exit(0)
+
+def late(width):
+    return Leaving(width, 30)
+
+def soon(width):
+    return Leaving(width, 1)
+"""
 
 
 @pytest.fixture
@@ -314,6 +333,16 @@ def test_ctrl_c_keeps_what_was_done_and_the_same_command_goes_on(call: Call, tmp
         reached.append(int(state.stem.removeprefix("state-")))
     assert 0 < reached[0] < reached[1]
     assert [row.status for row in Store(tmp_path / "hardgap-runs").rows()] == ["queued"]
+
+
+def test_a_network_that_exits_fails_its_run_and_the_command(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "leaving.py").write_text(LEAVING)
+    for name, words in (("late", "SystemExit: 0"), ("soon", "fails on rows of shape")):
+        code, out, err = call(*SMOKE, "--steps", "50", "--model", f"leaving:{name}", "--json")
+        assert (code, out) == (2, "")
+        assert words in err.splitlines()[-1]
+    (row,) = Store(tmp_path / "hardgap-runs").rows()
+    assert (row.status, row.error) == ("failed", "SystemExit: 0")
 
 
 def _evaluations(folder: Path) -> int:

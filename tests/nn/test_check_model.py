@@ -7,6 +7,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -41,7 +42,58 @@ class Squeezing(nn.Module):
         return self.linear(x).squeeze()
 
 
-def fails(error: Exception) -> Callable[[nn.Module, Tensor], Any]:
+class Counting(Net):
+    """Remembers, in a plain number, how often it was asked in training."""
+
+    calls = 0
+
+    def forward(self, x: Tensor) -> Any:
+        self.calls += self.training
+        return self.linear(x) * (1 + self.calls)
+
+
+class Buffered(Net):
+    """The same, but in its state_dict: nothing is lost when it is gone on with."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, x: Tensor) -> Any:
+        if self.training:
+            self.calls += 1
+        return self.linear(x) * (1 + self.calls)
+
+
+class Averaging(Net):
+    """Keeps a running mean of its rows in a plain attribute, and uses it from the next update on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mean = torch.zeros(WIDTH)
+
+    def forward(self, x: Tensor) -> Any:
+        mean = self.mean
+        if torch.is_grad_enabled():
+            self.mean = 0.9 * mean + 0.1 * x.detach().mean(0)
+        return self.linear(x) - mean
+
+
+def noisy(net: nn.Module, x: Tensor) -> Any:
+    noise = torch.from_numpy(np.random.default_rng().normal(size=x.shape)).float()
+    return net.linear(x) + (noise if net.training else 0)
+
+
+ONE_NET = Net()
+
+
+def drawn_by_numpy() -> nn.Module:
+    net = Net()
+    nn.init.constant_(net.linear.bias, float(np.random.default_rng().normal()))
+    return net
+
+
+def fails(error: BaseException) -> Callable[[nn.Module, Tensor], Any]:
     def spoil(net: nn.Module, x: Tensor) -> Any:
         raise error
 
@@ -75,6 +127,9 @@ UNFIT: dict[str, tuple[Callable[[], object], str]] = {
     "nan": (lambda: Net(lambda net, x: net.linear(x) / 0), "not finite floating-point"),
     "random": (lambda: Net(lambda net, x: net.linear(x) + torch.rand(1)), "must be deterministic"),
     "batch mean": (lambda: Net(lambda net, x: net.linear(x) - x.mean(0)), "one row of a batch influence another"),
+    "exit": (lambda: Net(fails(SystemExit(3))), r"fails on rows of shape \(3, 6\): it calls exit\(3\)"),
+    "numpy noise": (lambda: Net(noisy), "differently under the same weights and torch seed; keep what it remembers in"),
+    "counter": (Counting, "differently under the same weights and torch seed; keep what it remembers in"),
     "squeeze": (Squeezing, r"must map rows \(1, 6\) to logits of the same shape, not \(6,\)"),
     "no grad": (lambda: Net(lambda net, x: net.linear(x).detach()), "logits without a gradient"),
     "unused": (unused, "none of them influences the logits"),
@@ -87,6 +142,13 @@ def test_an_unfit_model_is_refused_with_the_reason(case: str) -> None:
     make, words = UNFIT[case]
     with pytest.raises(BadInput, match=words):
         check_model(make(), width=WIDTH)
+
+
+def test_the_check_leaves_a_network_as_the_passes_of_before_left_it(plugin: ModuleType) -> None:
+    """Batch statistics move with every pass in training: the check of what is remembered must not add any."""
+    plugin.make = lambda width: nn.Sequential(nn.Linear(width, width), nn.BatchNorm1d(width))
+    model = plugged()
+    assert model[1].num_batches_tracked == 1  # type: ignore[index]
 
 
 @pytest.mark.parametrize("training", [True, False])
@@ -104,14 +166,19 @@ def test_a_refused_or_accepted_model_keeps_its_mode(training: bool) -> None:
     "make",
     [
         Net,
+        Buffered,
+        lambda: nn.Sequential(nn.Linear(WIDTH, 9), nn.BatchNorm1d(9), nn.Linear(9, WIDTH)),
+        lambda: nn.Sequential(nn.utils.parametrizations.spectral_norm(nn.Linear(WIDTH, 9)), nn.Linear(9, WIDTH)),
         lambda: nn.Sequential(nn.Linear(WIDTH, 9), nn.Dropout(0.5), nn.Linear(9, WIDTH)),
         lambda: build_model(EncoderSpec(dim=8, heads=2, layers=1, ffn=16), width=WIDTH, seed=0),
         lambda: build_model(ConvSpec(channels=4), width=WIDTH, seed=0),
     ],
-    ids=["linear", "dropout", "encoder", "conv"],
+    ids=["linear", "buffer", "batch norm", "spectral norm", "dropout", "encoder", "conv"],
 )
-def test_fit_models_pass(make: Callable[[], nn.Module]) -> None:
+def test_fit_models_pass(plugin: ModuleType, make: Callable[[], nn.Module]) -> None:
     check_model(make(), width=WIDTH)
+    plugin.make = lambda width: make()
+    plugged()
 
 
 @pytest.fixture
@@ -149,6 +216,13 @@ def test_a_plugin_that_cannot_be_found_is_named(plugin: ModuleType) -> None:
         (lambda: Net(), r"cannot be called as factory\(width"),
         (fails(ValueError("bad size")), r"cannot be called as factory\(width, \*\*args\)"),
         (lambda width: 1 / 0, "division by zero"),
+        (
+            lambda width: sys.exit("no\nmore"),
+            r"cannot be called as factory\(width, \*\*args\): it calls exit\('no\\nmore'\)",
+        ),
+        (lambda width: Averaging(), "with the weights of a trained network goes on differently from it; keep what it"),
+        (lambda width: ONE_NET, "gave the same network twice"),
+        (lambda width: drawn_by_numpy(), "gave other initial weights under the same torch seed"),
         (lambda width: None, "somebodys_nets:make gave a NoneType"),
         (lambda width: nn.Identity(), "somebodys_nets:make has no trainable parameter"),
     ],
@@ -164,3 +238,10 @@ def test_a_plugin_that_breaks_while_imported_is_refused(tmp_path: Any, monkeypat
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(BadInput, match="--model broken_nets:make cannot be imported: invalid syntax"):
         build_model(PluginSpec(factory="broken_nets:make"), width=WIDTH, seed=0)
+
+
+def test_a_plugin_that_exits_while_imported_is_refused(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "leaving_nets.py").write_text("import sys\nsys.exit(0)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(BadInput, match=r"--model leaving_nets:make cannot be imported: it calls exit\(0\)"):
+        build_model(PluginSpec(factory="leaving_nets:make"), width=WIDTH, seed=0)

@@ -240,9 +240,12 @@ def test_a_finish_that_comes_too_late_is_not_kept(store: Store, tiny: Tiny) -> N
     assert store.get(run.id).status == "running"
 
 
-@pytest.mark.parametrize("error", [ValueError("no"), AssertionError("no"), OSError(5, "no"), ZeroDivisionError("no")])
+@pytest.mark.parametrize(
+    "error",
+    [ValueError("no"), AssertionError("no"), OSError(5, "no"), SystemExit(0), KeyboardInterrupt(), BaseException()],
+)
 def test_a_network_that_raises_fails_its_run_with_the_reason(
-    store: Store, tiny: Tiny, monkeypatch: pytest.MonkeyPatch, error: Exception
+    store: Store, tiny: Tiny, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
     class Late(nn.Linear):
         calls = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from hardgap.runs.execute import Execution, Watcher, build_trainer, load_model
 from hardgap.runs.owner import me
 from hardgap.runs.store import Store
 from hardgap.training.checkpoint import CorruptFile, load_tensors, save_tensors
+from hardgap.training.loop import Trainer
 
 Tiny = Callable[..., AutomatonRun]
 Meta = dict[str, Any]
@@ -41,11 +43,17 @@ def trained(store: Store, run: AutomatonRun, steps: int = 10**9) -> list[int]:
 
 def assert_right(store: Store, run: AutomatonRun) -> None:
     """The result is what one undisturbed process makes of the run."""
-    fresh = build_trainer(run)
-    fresh.run()
+    fresh = undisturbed(run)
     assert store.curve(run.id) == [point.as_dict() for point in fresh.curve]
     weights = load_model(store, run.id)[0].state_dict()
     assert all(torch.equal(weights[name], tensor) for name, tensor in fresh.weights().items())
+
+
+@cache
+def undisturbed(run: AutomatonRun) -> Trainer:
+    trainer = build_trainer(run)
+    trainer.run()
+    return trainer
 
 
 def state_file(store: Store, run: AutomatonRun) -> Path:

@@ -14,7 +14,7 @@ import numpy as np
 from hardgap.baselines.fitting import fit
 from hardgap.baselines.methods import METHODS, Estimator, Method, choose_methods
 from hardgap.errors import BadInput
-from hardgap.plugins import load_plugin
+from hardgap.plugins import blamed, load_plugin
 
 
 def named_methods(names: Sequence[str], known: Sequence[Method] = METHODS) -> tuple[Method, ...]:
@@ -33,10 +33,8 @@ def load_method(path: str) -> Method:
     factory = load_plugin("--method", path)
 
     def make(seed: int) -> Estimator:
-        try:
+        with blamed(f"--method {path} cannot be called without arguments"):
             estimator: Any = factory()
-        except Exception as error:  # somebody else's code may raise anything
-            raise BadInput(f"--method {path} cannot be called without arguments: {error}") from error
         if not (hasattr(estimator, "fit") and hasattr(estimator, "predict")):
             raise BadInput(f"--method {path} gave a {type(estimator).__name__} without `fit` and `predict`")
         if hasattr(estimator, "get_params") and "random_state" in estimator.get_params():
@@ -57,14 +55,10 @@ def check_method(method: Method) -> None:
     rng = np.random.default_rng(0)
     shown, asked = rng.normal(size=(40, 3)), rng.normal(size=(17, 3))
     labels = (shown.sum(1) > 0).astype(np.uint8)
-    try:
+    with blamed(f"--method {method.settings} fails on 40 examples of 3 dimensions"):
         fitted, again = (fit(method, shown, labels, seed=1) for _ in range(2))
         first = fitted.predict(asked)
         apart = np.concatenate([fitted.predict(asked[i : i + 1]) for i in range(len(asked))])
-    except BadInput:
-        raise
-    except Exception as error:  # somebody else's code may raise anything
-        raise BadInput(f"--method {method.settings} fails on 40 examples of 3 dimensions: {error}") from error
     if not np.array_equal(first, again.predict(asked)):
         raise BadInput(f"--method {method.settings} gives other answers with the same seed; take a `random_state`")
     if not np.array_equal(first, apart):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import signal
+import os
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from hardgap.cli.output import err
 from hardgap.runs.config import Run
 from hardgap.runs.execute import Watcher
+from hardgap.runs.signals import INTERRUPTED, Signals
 from hardgap.training.task import Point
 
 PLAIN_SECONDS = 2.0
@@ -22,22 +24,19 @@ QUIET_SECONDS = 8.0
 
 @contextmanager
 def watch(run: Run, label: str = "") -> Iterator[Watcher]:
-    """A watcher that shows progress on stderr and stops cleanly on Ctrl-C or SIGTERM."""
-    stopping = False
-
-    def stop(*_: object) -> None:
-        nonlocal stopping
-        stopping = True
-
-    before = {name: signal.signal(name, stop) for name in (signal.SIGINT, signal.SIGTERM)}
+    """A watcher that shows progress on stderr and stops cleanly on Ctrl-C or SIGTERM, at once on another."""
+    asked = threading.Event()
     shown = _live(run, label) if sys.stderr.isatty() else _plain(run, label)
-    try:
-        with shown as watcher:
-            watcher.should_stop = lambda: stopping
-            yield watcher
-    finally:
-        for name, handler in before.items():
-            signal.signal(name, handler)
+    with Signals(asked.set, _end_at_once), shown as watcher:
+        watcher.should_stop = asked.is_set
+        yield watcher
+
+
+def _end_at_once() -> None:
+    """Leave without another word from whatever hangs; what the last checkpoint holds is kept."""
+    show_cursor = "\x1b[?25h\n" if sys.stderr.isatty() else ""
+    os.write(2, f"{show_cursor}hardgap: ended at once; the same command goes on from the last checkpoint\n".encode())
+    os._exit(INTERRUPTED)
 
 
 @contextmanager

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import re
-import signal
 from collections.abc import Sequence
 
 from hardgap.cli.output import complain
@@ -11,9 +11,8 @@ from hardgap.cli.progress import SweepReporter
 from hardgap.errors import BadInput
 from hardgap.runs.config import Run
 from hardgap.runs.local import run_sweep
+from hardgap.runs.signals import INTERRUPTED, Signals
 from hardgap.runs.store import Store
-
-INTERRUPTED = 130
 
 
 def parse_duration(text: str) -> float:
@@ -38,8 +37,7 @@ def run_and_report(
 ) -> int:
     """Train what is missing, with progress; the exit code: 0, 1 if a run failed, 130 if interrupted."""
     check_workers(workers)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # SIGTERM ends as cleanly as Ctrl-C
-    with SweepReporter() as reporter:
+    with Signals(_stop, _interrupt), SweepReporter() as reporter:
         ended = run_sweep(store, runs, workers=workers, seconds=seconds, on_progress=reporter)
     rows = store.rows([run.id for run in runs])
     left = sum(row.status in ("queued", "running") for row in rows)
@@ -50,3 +48,13 @@ def run_and_report(
     for row in failed:
         complain(f"run {row.id} failed: {row.error}")
     return INTERRUPTED if ended == "interrupted" else 1 if failed else 0
+
+
+def _stop() -> None:
+    # Not `print`: a signal may come in the middle of one.
+    os.write(2, b"\nhardgap: stopping, once every worker has saved what it has; another Ctrl-C ends at once\n")
+    _interrupt()
+
+
+def _interrupt() -> None:
+    raise KeyboardInterrupt

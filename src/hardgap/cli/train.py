@@ -198,7 +198,7 @@ def train_one(store: Store, run: Run) -> None:
             except (BadInput, KeyboardInterrupt):
                 store.release(run.id, owner)
                 raise
-            except Exception as error:  # whatever a user's own network raises
+            except BaseException as error:  # whatever a user's own network raises, SystemExit too
                 store.fail(run.id, owner, f"{type(error).__name__}: {error}")
                 raise BadInput(f"run {run.id} failed: {type(error).__name__}: {error}") from error
         if stopped is None:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardgap.errors import BadInput
-from hardgap.plugins import load_plugin
+from hardgap.plugins import blamed, load_plugin
 
 Words = NDArray[np.int64]
 
@@ -38,10 +38,8 @@ class Operator:
         """
         mask = (1 << bits) - 1
         first, second = np.indices((mask + 1, mask + 1), dtype=np.int64)
-        try:
+        with blamed(f"operator {self.name} fails on arrays of integers"):
             results = np.asarray(self.function(first, second, mask))
-        except Exception as error:  # somebody else's code may raise anything
-            raise BadInput(f"operator {self.name} fails on arrays of integers: {error}") from error
         if results.shape != first.shape or not np.issubdtype(results.dtype, np.integer):
             raise BadInput(f"operator {self.name} must give one integer for every pair of integers")
         if results.min() < 0 or results.max() > mask:

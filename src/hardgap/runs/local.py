@@ -19,10 +19,12 @@ from typing import Literal
 
 from hardgap.errors import BadInput
 from hardgap.runs.config import Run
+from hardgap.runs.signals import STOPPING
 from hardgap.runs.store import Store
 
 POLL_SECONDS = 0.5
 GRACE_SECONDS = 60.0
+"""How long a worker may take to leave, whether its driver asked it to or is gone."""
 MOST_GIVEN_UP = 5
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
@@ -80,7 +82,12 @@ class Workers:
     """The worker processes of one driver."""
 
     def __init__(self, store: Store, ids: list[str], size: int, checkpoint_seconds: float) -> None:
-        order = {"store": str(store.folder.resolve()), "runs": ids, "checkpoint_seconds": checkpoint_seconds}
+        order = {
+            "store": str(store.folder.resolve()),
+            "runs": ids,
+            "checkpoint_seconds": checkpoint_seconds,
+            "grace_seconds": GRACE_SECONDS,
+        }
         self._order = (json.dumps(order) + "\n").encode()
         self._size = size
         self._processes: list[subprocess.Popen[bytes]] = []
@@ -114,16 +121,20 @@ class Workers:
         return process
 
     def end(self) -> None:
-        """Let every worker save its state and leave; end by force only what does not."""
-        for process in self._processes:
-            _hang_up(process)
+        """Let every worker save its state and leave; end by force what does not, or all of them at another Ctrl-C."""
         give_up = time.monotonic() + GRACE_SECONDS
-        for process in self._processes:
-            try:
+        try:
+            for process in self._processes:
+                _hang_up(process)
+            for process in self._processes:
                 process.wait(max(0.1, give_up - time.monotonic()))
-            except (subprocess.TimeoutExpired, KeyboardInterrupt):
-                process.kill()
-                process.wait()
+        except (subprocess.TimeoutExpired, KeyboardInterrupt):
+            pass
+        finally:
+            with _signals_later():
+                for process in self._processes:
+                    process.kill()
+                    process.wait()
 
 
 def _hang_up(process: subprocess.Popen[bytes]) -> None:
@@ -135,7 +146,7 @@ def _hang_up(process: subprocess.Popen[bytes]) -> None:
 @contextmanager
 def _signals_later() -> Iterator[None]:
     """Hold Ctrl-C and SIGTERM back while a worker starts; it inherits this and lets them in when it can answer."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
     try:
         yield
     finally:

@@ -6,6 +6,7 @@ import os
 import shutil
 
 from hardgap.errors import BadInput
+from hardgap.plugins import blamed
 from hardgap.runs.checkpoints import Checkpoints
 from hardgap.runs.config import AutomatonRun
 from hardgap.runs.execute import Execution, Watcher
@@ -34,7 +35,9 @@ def retrain_run(store: Store, row: Row, watcher: Watcher) -> bool:
     if beside.progress([row.id])[row.id][0] != "done":
         if beside.claim([row.id], owner) is None:
             raise BadInput(f"run {row.id} is being retrained by another process")
-        if Execution(beside, row.config, owner, watcher)() in (None, "interrupted"):
+        with blamed(f"retraining {row.id} failed"):
+            stopped = Execution(beside, row.config, owner, watcher)()
+        if stopped in (None, "interrupted"):
             raise BadInput(f"retraining {row.id} was stopped; the same command goes on from there")
     same = beside.curve(row.id) == store.curve(row.id)
     mine = made.folder.with_name(f"{row.id}.{os.getpid()}")

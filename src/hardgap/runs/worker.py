@@ -2,7 +2,7 @@
 
 It is told on standard input, in one line of JSON, which store and which runs. When standard input closes,
 because the driver wants it to end or has died, and on SIGINT or SIGTERM, it saves its state, gives its
-claim back and leaves.
+claim back and leaves. If its network hangs it cannot: then the kernel ends it some time after the driver is gone.
 """
 
 from __future__ import annotations
@@ -17,31 +17,32 @@ import time
 from pathlib import Path
 
 from hardgap.runs.owner import me
+from hardgap.runs.signals import INTERRUPTED, STOPPING, Signals
 from hardgap.runs.store import Store
 
 WAIT_SECONDS = 0.5
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def main() -> int:
     stop = threading.Event()
-    for name in SIGNALS:
-        signal.signal(name, lambda *_: stop.set())
+    Signals(stop.set, lambda: os._exit(INTERRUPTED)).listen()
     # The driver starts workers with these blocked: none may arrive before there is someone to answer it.
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
     line = sys.stdin.readline()
     if not line.endswith("\n"):  # The driver died before it could say what to do.
         return 0
     order = json.loads(line)
-    threading.Thread(target=_stop_at_end_of_input, args=[stop], daemon=True).start()
+    threading.Thread(target=_stop_at_end_of_input, args=[stop, order["grace_seconds"]], daemon=True).start()
     work(Store(Path(order["store"])), order["runs"], stop, order["checkpoint_seconds"])
     return 0
 
 
-def _stop_at_end_of_input(stop: threading.Event) -> None:
+def _stop_at_end_of_input(stop: threading.Event, grace_seconds: float) -> None:
     while os.read(0, 4096):
         pass
     stop.set()
+    # Unanswered, SIGALRM ends a process, whatever it is doing; a network may hang and never look at `stop`.
+    signal.setitimer(signal.ITIMER_REAL, grace_seconds)
 
 
 def work(store: Store, runs: list[str], stop: threading.Event, checkpoint_seconds: float) -> None:
@@ -72,7 +73,7 @@ def execute_safely(store: Store, run_id: str, owner: str, stop: threading.Event,
         Execution(store, run, owner, Watcher(should_stop=stop.is_set), checkpoint_seconds)()
     except sqlite3.Error:
         raise  # Not the run's fault: whoever comes next tries again.
-    except Exception as error:  # Somebody's network may raise anything.
+    except BaseException as error:  # Somebody's network may raise anything, and Ctrl-C raises nothing here.
         store.fail(run_id, owner, f"{type(error).__name__}: {error}")
 
 
