@@ -1,6 +1,10 @@
 """A network of your own in ten lines: `hardgap train 150 --hide 5 --model own_model:make` from this folder.
 
 It maps rows of reals [rows, width] to logits of the same shape; `check_model` tells you what is wrong if it does not.
+
+A run is gone on with from the network's `state_dict`: keep what it remembers in parameters or buffers, and draw noise
+with torch, never with NumPy or `random`. A counter or a noise that shows in the first few passes is refused. What shows
+later (a switch after 1,000 calls), or comes from a file, a clock or a module's globals, is not noticed.
 """
 
 import torch

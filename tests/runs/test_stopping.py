@@ -151,10 +151,7 @@ def statuses(folder: Path) -> list[str]:
     return sorted(row.status for row in Store(folder / "hardgap-runs").rows())
 
 
-SLEEP_OR_SPIN = [pytest.param("sleep"), pytest.param("spin", marks=pytest.mark.slow)]
-
-
-@pytest.mark.parametrize("hang", SLEEP_OR_SPIN)
+@pytest.mark.parametrize("hang", ["sleep", pytest.param("spin", marks=pytest.mark.slow)])
 def test_the_second_signal_ends_a_training_that_hangs(start: Callable[..., Started], tmp_path: Path, hang: str) -> None:
     train = start(*TRAIN, "--model", f"nets:{hang}")
     train.wait_until_late()
@@ -169,7 +166,8 @@ def test_the_second_signal_ends_a_training_that_hangs(start: Callable[..., Start
     assert store.claim([store.rows()[0].id], me()) is not None  # nobody holds it any more
 
 
-@pytest.mark.parametrize("hang", SLEEP_OR_SPIN)
+@pytest.mark.slow
+@pytest.mark.parametrize("hang", ["sleep", "spin"])
 def test_the_second_signal_ends_a_sweep_whose_worker_hangs_and_finished_runs_are_kept(
     start: Callable[..., Started], tmp_path: Path, hang: str
 ) -> None:

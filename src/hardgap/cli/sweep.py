@@ -34,7 +34,8 @@ def sweep(
         "unrolling.feedback" = ["soft", "hard"]
         seed = [0, 1, 2]
 
-    Runs that the store already holds are not trained again. Killed or stopped, the same command goes on.
+    Runs that the store already holds are not trained again. Killed or stopped (Ctrl-C, and again to stop at
+    once), the same command goes on.
 
     Example: `hardgap sweep examples/regimes.toml --budget 30m`
     """

@@ -66,8 +66,8 @@ def train(
 ) -> int:
     """Hide patterns of a rule, train on the rest, and see whether the gap closes.
 
-    RULE is a number (150), a name (D), a wider rule (r2:0x…) or a formula. Stopped with Ctrl-C, the same
-    command goes on; finished, it answers at once.
+    RULE is a number (150), a name (D), a wider rule (r2:0x…) or a formula. Stopped with Ctrl-C (again, if the
+    network hangs), the same command goes on; finished, it answers at once.
 
     Try:
 

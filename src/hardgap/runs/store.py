@@ -1,8 +1,9 @@
 """The store: one SQLite file in WAL mode, one row a run, found again by what was asked for.
 
 A run is queued, running, done or failed. Whoever trains it holds a claim: their name and a heartbeat. A
-claim whose owner has died, or has been silent for `LEASE` seconds, may be taken by anyone; a worker whose
-claim was taken finds out at its next heartbeat and stops. So no run is lost and none is finished twice.
+claim whose owner has died, or cannot be seen from here and has been silent for `LEASE` seconds, may be taken by
+anyone; a worker whose claim was taken finds out before it writes anything and stops. So no run is lost and none
+is finished twice.
 """
 
 from __future__ import annotations
