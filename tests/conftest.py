@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from hardgap import plugins
 from hardgap.runs.config import AutomatonRun, validated
 
 # A busy machine is slow, not wrong.
@@ -40,6 +41,12 @@ REGIMES: dict[str, dict[str, Any]] = {
         "rounded": 0.5,
     },
 }
+
+
+@pytest.fixture(autouse=True)
+def nothing_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test begins as a process does: no plug-in has been named."""
+    monkeypatch.setattr(plugins, "_trusted", set())
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from hardgap.errors import BadInput
+from hardgap.plugins import trust
 from hardgap.runs import local
 from hardgap.runs.config import AutomatonRun
 from hardgap.runs.execute import build_trainer
@@ -118,12 +119,15 @@ def wait_until(true: Callable[[], bool], what: str, seconds: float = 240) -> Non
 
 def test_a_sweep_trains_everything_and_a_failing_run_spoils_nothing(store: Store, tiny: Tiny) -> None:
     runs = [tiny(seed=seed) for seed in range(4)]
+    trust(["no_such_module:net"])
     broken = tiny(model={"kind": "plugin", "factory": "no_such_module:net"})
     seen: list[Progress] = []
-    assert run_sweep(store, [runs[0], broken, *runs[1:]], workers=2, on_progress=seen.append) == "finished"
-    assert (seen[-1].done, seen[-1].failed, seen[-1].total, seen[-1].steps_left) == (4, 1, 5, 0)
+    strange = tiny(model={"kind": "plugin", "factory": "pydoc:pipepager", "args": {"cmd": "true"}})  # nobody named it
+    assert run_sweep(store, [runs[0], broken, strange, *runs[1:]], workers=2, on_progress=seen.append) == "finished"
+    assert (seen[-1].done, seen[-1].failed, seen[-1].total, seen[-1].steps_left) == (4, 2, 6, 0)
     assert [store.curve(run.id) for run in runs] == [curve_of(run) for run in runs]
     assert "no_such_module:net cannot be imported" in str(store.get(broken.id).error)
+    assert "pydoc:pipepager is named by a stored run, not by you" in str(store.get(strange.id).error)
     versions = store.get(runs[0].id).versions
     assert versions["threads"] == 1
     assert logged(store, "finish") == sorted(run.id for run in runs)
@@ -131,7 +135,7 @@ def test_a_sweep_trains_everything_and_a_failing_run_spoils_nothing(store: Store
     began = time.monotonic()
     assert run_sweep(store, runs, workers=2) == "finished"
     assert time.monotonic() - began < 5
-    assert logged(store, "claim") == sorted([broken.id, *(run.id for run in runs)])
+    assert logged(store, "claim") == sorted([broken.id, strange.id, *(run.id for run in runs)])
 
 
 def test_two_drivers_share_one_store_without_doing_anything_twice(

@@ -28,7 +28,7 @@ def build_model(spec: EncoderSpec | ConvSpec | PluginSpec, *, width: int, seed: 
 
 
 def _plugin(spec: PluginSpec, width: int) -> nn.Module:
-    factory = load_plugin("--model", spec.factory)
+    factory = load_plugin("--model", spec.factory, spec.source)
     # Somebody else's code may raise anything; its author gets the reason, not our traceback.
     try:
         model = factory(width, **spec.args)

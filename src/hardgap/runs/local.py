@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from hardgap.errors import BadInput
+from hardgap.plugins import trusted
 from hardgap.runs.config import Run
 from hardgap.runs.store import Store
 
@@ -80,7 +81,10 @@ class Workers:
     """The worker processes of one driver."""
 
     def __init__(self, store: Store, ids: list[str], size: int, checkpoint_seconds: float) -> None:
-        order = {"store": str(store.folder.resolve()), "runs": ids, "checkpoint_seconds": checkpoint_seconds}
+        order = {
+            "store": str(store.folder.resolve()), "runs": ids, "checkpoint_seconds": checkpoint_seconds,
+            "trusted": trusted(),
+        }  # fmt: skip
         self._order = (json.dumps(order) + "\n").encode()
         self._size = size
         self._processes: list[subprocess.Popen[bytes]] = []

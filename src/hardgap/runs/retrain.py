@@ -34,7 +34,12 @@ def retrain_run(store: Store, row: Row, watcher: Watcher) -> bool:
     if beside.progress([row.id])[row.id][0] != "done":
         if beside.claim([row.id], owner) is None:
             raise BadInput(f"run {row.id} is being retrained by another process")
-        if Execution(beside, row.config, owner, watcher)() in (None, "interrupted"):
+        try:
+            stopped = Execution(beside, row.config, owner, watcher)()
+        except BadInput:
+            beside.release(row.id, owner)
+            raise
+        if stopped in (None, "interrupted"):
             raise BadInput(f"retraining {row.id} was stopped; the same command goes on from there")
     same = beside.curve(row.id) == store.curve(row.id)
     mine = made.folder.with_name(f"{row.id}.{os.getpid()}")

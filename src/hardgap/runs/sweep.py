@@ -9,14 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from hardgap.errors import BadInput
-from hardgap.runs.config import Run, parse_run
+from hardgap.runs.config import Run, named, parse_run
 
 MOST_RUNS = 100_000
 """A larger grid is a slip of the pen."""
 
 
 def read_sweep(path: Path) -> list[Run]:
-    """Every combination of the grid's lists, the last one varying fastest; each validated."""
+    """Every combination of the grid's lists, the last one varying fastest; each validated.
+
+    The file is the user's own: plug-ins that it names are trusted.
+    """
     try:
         data = tomllib.loads(path.read_text())
     except OSError as error:
@@ -43,7 +46,7 @@ def _one(path: Path, base: dict[str, Any], chosen: dict[str, Any]) -> Run:
     try:
         for dotted, value in chosen.items():
             data = _with(data, dotted.split("."), value)
-        return parse_run(data)
+        return named(parse_run(data))
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from error
 
