@@ -65,6 +65,7 @@ def test_a_run_is_named_with_its_source(folder: Path, name: str) -> None:
     assert trusted() == [f"{name}:make"]
     assert run.id != plain.id
     assert parse_run(run.asked()) == run == named(run)
+    assert f", {name}:make {source_of(f'{name}:make')[:6]}, width" in run.describe()
 
 
 def test_operators_are_named_with_their_source(folder: Path, name: str) -> None:
@@ -73,7 +74,8 @@ def test_operators_are_named_with_their_source(folder: Path, name: str) -> None:
     run = named(plain)
     assert run.sources == {f"{name}:x": source_of(f"{name}:x")}
     assert run.id != plain.id
-    assert run.describe() == "x| held out, familiar, seed 0"
+    assert plain.describe() == "x| held out, familiar, seed 0"
+    assert run.describe() == f"x| held out, familiar, code {source_of(f'{name}:x')[:6]}, seed 0"
     assert name not in sys.modules
     with pytest.raises(BadInput, match="sources: elsewhere:x is not among the operators"):
         plain.but(sources={"elsewhere:x": "0" * 64})

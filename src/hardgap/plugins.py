@@ -78,7 +78,7 @@ def source_of(path: str) -> str:
         for name, file in sorted(_files(module).items()):
             digest.update(f"{name}\n{hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
     except (OSError, ImportError, ValueError) as error:
-        raise BadInput(f"{path} cannot be imported: {first_line(error)}") from error
+        raise BadInput(f"plug-in {path} cannot be imported: {first_line(error)}") from error
     return digest.hexdigest()
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import abstractmethod
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Literal, Self, TypeVar
 
@@ -23,7 +24,7 @@ from hardgap.operators.gap import ChainGap
 from hardgap.operators.operators import parse_operator
 from hardgap.operators.sampling import Ambiguity
 from hardgap.operators.tokens import Condition
-from hardgap.plugins import source_of, trust
+from hardgap.plugins import check_plugin, source_of, trust
 from hardgap.training.spec import Budget, Optimiser, Unrolling
 
 T = TypeVar("T", bound=Spec)
@@ -94,6 +95,10 @@ class Run(Spec):
         """The same run, made with this source of its plug-ins."""
         return self
 
+    def _code(self) -> str:
+        """The first digits of its plug-ins' sources, so that runs with other code read otherwise."""
+        return "".join(f" {source[:6]}" for source in self.plugins().values() if source)
+
     @abstractmethod
     def describe(self) -> str:
         """One line for lists and progress. It runs nobody's code."""
@@ -161,7 +166,7 @@ class AutomatonRun(Run):
             else (f"{self.unrolling.feedback}×{self.unrolling.steps}")
         )
         leaky = ", leaky mask" if self.masking == "first" else ""
-        kind = self.model.factory if isinstance(self.model, PluginSpec) else self.model.kind
+        kind = f"{self.model.factory}{self._code()}" if isinstance(self.model, PluginSpec) else self.model.kind
         network = "" if kind == "encoder" else f", {kind}"
         given = f", from {self.initial[:8]}" if self.initial else ""
         return f"{self.gap.describe()}, {regime}{leaky}{network}{given}, width {self.width}, seed {self.seed}"
@@ -224,7 +229,8 @@ class SymbolicRun(Run):
         others = "" if self.ambiguity == "unambiguous" else f", {self.ambiguity} examples"
         world = "" if (self.bits, self.length) == (6, 2) else f", {self.length} operators on {self.bits} bits"
         held_out = "held out" if self.plugins() else self.gap.describe()
-        return f"{self.holdout} {held_out}, {self.condition}{others}{world}, seed {self.seed}"
+        own = f", code{self._code()}" if self.sources else ""
+        return f"{self.holdout} {held_out}, {self.condition}{others}{world}{own}, seed {self.seed}"
 
 
 EXPERIMENTS: dict[str, type[Run]] = {"automaton": AutomatonRun, "symbolic": SymbolicRun}
@@ -238,6 +244,12 @@ def named(run: R) -> R:
     trust(run.plugins())
     missing = {path: source_of(path) for path, source in run.plugins().items() if source is None}
     return run.with_sources(missing) if missing else run
+
+
+def check_plugins(runs: Iterable[Run]) -> None:
+    """Refuse runs with a plug-in that nobody named, or whose code is another one by now."""
+    for path, source in {item for run in runs for item in run.plugins().items()}:
+        check_plugin("plug-in", path, source)
 
 
 def parse_run(data: object) -> Run:

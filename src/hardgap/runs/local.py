@@ -19,7 +19,7 @@ from typing import Literal
 
 from hardgap.errors import BadInput
 from hardgap.plugins import trusted
-from hardgap.runs.config import Run
+from hardgap.runs.config import Run, check_plugins
 from hardgap.runs.store import Store
 
 POLL_SECONDS = 0.5
@@ -57,6 +57,7 @@ def run_sweep(
     checkpoint_seconds: float = 15.0,
 ) -> Ended:
     """Train what is missing of these runs, in this order, for at most `seconds`."""
+    check_plugins(runs)
     store.add(runs)
     ids = [run.id for run in runs]
     pool = Workers(store, ids, workers or os.cpu_count() or 1, checkpoint_seconds)

@@ -7,7 +7,7 @@ import shutil
 
 from hardgap.errors import BadInput
 from hardgap.runs.checkpoints import Checkpoints
-from hardgap.runs.config import AutomatonRun
+from hardgap.runs.config import AutomatonRun, check_plugins
 from hardgap.runs.execute import Execution, Watcher
 from hardgap.runs.initial import initial_path, keep_initial
 from hardgap.runs.owner import me
@@ -22,6 +22,7 @@ def retrain_run(store: Store, row: Row, watcher: Watcher) -> bool:
     """
     if row.status != "done":
         raise BadInput(f"run {row.id} is {row.status}: only a finished run has a result to compare with")
+    check_plugins([row.config])
     beside = Store(store.folder / "retraining")
     if isinstance(row.config, AutomatonRun) and row.config.initial:
         keep_initial(beside.folder, initial_path(store.folder, row.config.initial))
