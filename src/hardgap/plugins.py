@@ -26,7 +26,7 @@ from hardgap.errors import BadInput
 
 _trusted: set[str] = set()
 _imported: dict[str, str] = {}
-"""The source that each plug-in had when it was imported into this process."""
+"""The source that each plug-in's module had when it was imported into this process."""
 
 
 def trust(paths: Iterable[str]) -> None:
@@ -45,10 +45,10 @@ def load_plugin(asked: str, path: str, source: str | None = None) -> Any:
     With `source`, it is refused unless its code is that one.
     """
     check_plugin(asked, path, source)
-    if source is not None and _imported.setdefault(path, source) != source:
+    module, _, name = path.partition(":")
+    if source is not None and _imported.setdefault(module, source) != source:
         raise BadInput(f"{asked} {path}: the code changed after it was imported; start Python again")
     _look_here()
-    module, _, name = path.partition(":")
     try:
         return getattr(importlib.import_module(module), name)
     except Exception as error:  # somebody else's module may raise anything

@@ -150,6 +150,9 @@ def test_weights_never_bring_a_network(call: Call, planted: Planted) -> None:
     assert code == 2
     assert "name it with --model" not in err
     assert planted.imported
+    own = Checkpoints(Path("hardgap-runs"), train(call, planted.module)[0]).snapshots()[2]
+    assert call(*smoke[:-1], own)[0] == 2
+    assert call(*smoke[:-1], own, "--model", f"{planted.module}:make")[0] == 0
 
 
 # An edited file

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from hardgap.cli.output import STORE, Json, StoreFolder, Trust, duration, err, percent, show_json, show_table
+from hardgap.cli.output import STORE, Json, StoreFolder, Trust, complain, duration, err, percent, show_json, show_table
 from hardgap.errors import BadInput
 from hardgap.runs.store import Row, Store
 from hardgap.runs.summary import summarise
@@ -194,6 +194,7 @@ def certify(
     """
     from hardgap import plugins
     from hardgap.cli.parts import show_parts
+    from hardgap.cli.running import INTERRUPTED
     from hardgap.runs.certificate import certified_steps, leak_certificate
     from hardgap.runs.config import check_plugins
 
@@ -209,10 +210,14 @@ def certify(
     check_plugins([row.config])
     total = certified_steps(row.config, steps)
     _announce(row, total)
-    with show_parts() as progress:
-        found = leak_certificate(
-            row.config, steps=total, store_folder=store, on_step=lambda step: progress("steps agree", step, total)
-        )
+    try:
+        with show_parts() as progress:
+            found = leak_certificate(
+                row.config, steps=total, store_folder=store, on_step=lambda step: progress("steps agree", step, total)
+            )
+    except KeyboardInterrupt:
+        complain("stopped; nothing is certified, and the same command begins again")
+        return INTERRUPTED
     _show_certificate(row, found, json=json)
     return 0 if found.passed else 1
 

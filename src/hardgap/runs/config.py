@@ -10,7 +10,7 @@ import hashlib
 import json
 from abc import abstractmethod
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Literal, Self, TypeVar
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
@@ -237,13 +237,21 @@ EXPERIMENTS: dict[str, type[Run]] = {"automaton": AutomatonRun, "symbolic": Symb
 
 
 def named(run: R) -> R:
-    """The run as its user names it, on the command line, in a sweep file of their own or in Python.
+    """The run as its user names it, on the command line or in Python.
 
     Its plug-ins are trusted from now on, and the source that they have today becomes part of it.
     """
-    trust(run.plugins())
-    missing = {path: source_of(path) for path, source in run.plugins().items() if source is None}
-    return run.with_sources(missing) if missing else run
+    return all_named([run])[0]
+
+
+def all_named(runs: Iterable[R]) -> list[R]:
+    """Runs as their user names them, in a sweep file of their own; their code is looked at once."""
+    source, found = cache(source_of), []
+    for run in runs:
+        trust(run.plugins())
+        missing = {path: source(path) for path, known in run.plugins().items() if known is None}
+        found.append(run.with_sources(missing) if missing else run)
+    return found
 
 
 def check_plugins(runs: Iterable[Run]) -> None:

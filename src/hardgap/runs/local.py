@@ -107,7 +107,7 @@ class Workers:
 
     def _start(self) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
-            [sys.executable, "-m", "hardgap.runs.worker"],
+            [sys.executable, "-P", "-m", "hardgap.runs.worker"],  # -P: no file of this folder shadows a library
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             env=os.environ | ONE_THREAD,
