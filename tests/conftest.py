@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
 
-from hardgap.runs.config import AutomatonRun, validated
+from hardgap import plugins
+from hardgap.runs.config import AutomatonRun, Run, validated
+
+if TYPE_CHECKING:
+    from hardgap.runs.certificate import Certificate, Seen
 
 # A busy machine is slow, not wrong.
 settings.register_profile("hardgap", deadline=None)
@@ -47,6 +51,27 @@ REGIMES: dict[str, dict[str, Any]] = {
 def _ctrl_c_is_heard() -> None:
     """Tests press Ctrl-C, also of their children, who inherit what is ignored: `nohup make test &` ignores it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def nothing_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test begins as a process does: no plug-in has been named."""
+    monkeypatch.setattr(plugins, "_trusted", set())
+
+
+@pytest.fixture(scope="session")
+def certify_here() -> Callable[[Run, int], Certificate]:
+    """A leak certificate of so many steps with both trainings in this process, where a leak can be planted."""
+    from hardgap.runs.certificate import compare
+    from hardgap.runs.witness import witness
+
+    def certify(run: Run, steps: int) -> Certificate:
+        seen: tuple[list[Seen], list[Seen]] = ([], [])
+        for decoy in (False, True):
+            witness(run, seen[decoy].append, decoy=decoy, steps=steps)
+        return compare(run, *seen)
+
+    return certify
 
 
 @pytest.fixture(scope="session")

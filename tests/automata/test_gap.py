@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardgap.automata.gap import Gap, Masking, check_hidden, draw_hidden
+from hardgap.automata.rollout import patterns_of
 from hardgap.automata.rule import Rule, parse_rule
 from hardgap.errors import BadInput
 
@@ -68,18 +69,18 @@ def test_the_mask_is_not_mirrored() -> None:
 
 
 @pytest.mark.parametrize("masking", ["every", "first"])
-def test_scrambling_touches_hidden_targets_only(masking: Masking) -> None:
+def test_a_decoy_is_wrong_about_everything_hidden_and_about_nothing_that_training_may_see(masking: Masking) -> None:
     rows = np.random.default_rng(0).integers(0, 2, (40, 11), dtype=np.uint8)
-    true = Gap(parse_rule("30"), (2, 5), masking).trajectory(rows, 4)
-    scrambled = true.with_scrambled_hidden(1)
-    changed = scrambled.targets != true.targets
-    assert not changed[~true.hidden].any()
-    assert 0.4 < changed[true.hidden].mean() < 0.6
-    assert np.array_equal(scrambled.states[0], true.states[0])
-    assert np.array_equal(scrambled.supervised, true.supervised)
-    assert np.array_equal(scrambled.targets, true.with_scrambled_hidden(1).targets)
-    assert not np.array_equal(scrambled.targets, true.with_scrambled_hidden(2).targets)
-    assert np.array_equal(true.targets, Gap(parse_rule("30"), (2, 5)).trajectory(rows, 4).targets)
+    gap = Gap(parse_rule("30"), (2, 5), masking)
+    decoy = gap.decoy()
+    assert np.flatnonzero(decoy.rule.table != gap.rule.table).tolist() == [2, 5]
+    assert (decoy.hidden, decoy.masking) == (gap.hidden, gap.masking)
+    true, wrong = gap.trajectory(rows, 4), decoy.trajectory(rows, 4)
+    assert np.array_equal(wrong.targets != true.targets, true.hidden)
+    assert np.array_equal(wrong.states[0], true.states[0])
+    assert np.array_equal(wrong.supervised, true.supervised)
+    assert np.array_equal(wrong.patterns, patterns_of(wrong.states[:-1], 1))
+    assert np.array_equal(true.targets, gap.trajectory(rows, 4).targets)
 
 
 def test_a_gap_knows_its_visible_patterns_and_sorts_its_hidden_ones() -> None:

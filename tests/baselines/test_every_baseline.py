@@ -100,8 +100,8 @@ def test_the_truth_table_of_hidden_patterns_changes_no_answer(method: Method) ->
 
 @pytest.fixture(scope="module")
 def exams(exam: Callable[..., Exam]) -> list[Exam]:
-    """The truth; hidden targets replaced by coins; another rule on everything hidden."""
-    found = [exam(GAP), exam(GAP, change=lambda truth: truth.with_scrambled_hidden(1)), exam(flipped(GAP))]
+    """The truth; the opposite of hidden targets; another rule on everything hidden."""
+    found = [exam(GAP), exam(GAP, change=lambda truth: truth.with_flipped_hidden()), exam(flipped(GAP))]
     assert not np.array_equal(found[0].asked.labels, found[1].asked.labels)  # the change reaches the exam
     assert not np.array_equal(found[0].everywhere.labels, found[2].everywhere.labels)
     return found
@@ -129,7 +129,7 @@ def test_hidden_labels_change_no_answer_of_the_temporal_baseline(
     method: Method, trajectories: Callable[[Gap], tuple[Trajectory, Trajectory]]
 ) -> None:
     learn, judge = trajectories(GAP)
-    pairs = [(learn, judge), (learn.with_scrambled_hidden(1), judge.with_scrambled_hidden(2))]
+    pairs = [(learn, judge), (learn.with_flipped_hidden(), judge.with_flipped_hidden())]
     questions = [TemporalQuestion.draw(*pair, size=80, most_asked=30, seed=0) for pair in pairs]
     assert not np.array_equal(questions[0].hidden.labels, questions[1].hidden.labels)
     first, second = (question.answer(method) for question in questions)

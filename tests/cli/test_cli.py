@@ -307,9 +307,13 @@ def test_a_rule_as_json(call: Call) -> None:
 def test_a_certificate_as_json_and_a_leak_as_exit_code(call: Call) -> None:
     for masking, code in (("every", 0), ("first", 1)):
         trained = json.loads(call(*SMOKE, "--masking", masking, "--json")[1])
-        answer = call("runs", "certify", trained["run"], "--steps", "2", "--json")
+        answer = call("runs", "certify", trained["run"], "--json")
         assert answer[0] == code
-        assert json.loads(answer[1])["passed"] is (code == 0)
+        assert answer[2].startswith("2 of 2 steps, in two processes side by side, about ")
+        told = json.loads(answer[1])
+        assert told["passed"] is (code == 0) is (told["true"] == told["decoy"])
+        assert told.get("differs") == (None if code == 0 else "the batch, step 1")
+        assert "masks of later steps" in told["not covered"]
 
 
 def test_ctrl_c_keeps_what_was_done_and_the_same_command_goes_on(call: Call, tmp_path: Path) -> None:

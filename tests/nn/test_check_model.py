@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from hardgap.errors import BadInput
 from hardgap.nn.build import build_model, check_model
 from hardgap.nn.spec import ConvSpec, EncoderSpec, PluginSpec
+from hardgap.plugins import trust
 
 WIDTH = 6
 
@@ -185,6 +186,7 @@ def test_fit_models_pass(plugin: ModuleType, make: Callable[[], nn.Module]) -> N
 def plugin(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     module = ModuleType("somebodys_nets")
     monkeypatch.setitem(sys.modules, "somebodys_nets", module)
+    trust(["somebodys_nets:make"])
     return module
 
 
@@ -204,6 +206,7 @@ def test_a_plugin_takes_its_arguments_and_its_seed(plugin: ModuleType) -> None:
 
 
 def test_a_plugin_that_cannot_be_found_is_named(plugin: ModuleType) -> None:
+    trust(["no.such:thing"])
     with pytest.raises(BadInput, match=r"--model no\.such:thing cannot be imported"):
         build_model(PluginSpec(factory="no.such:thing"), width=WIDTH, seed=0)
     with pytest.raises(BadInput, match="--model somebodys_nets:make cannot be imported"):
@@ -236,6 +239,7 @@ def test_a_plugin_that_makes_nothing_of_use_is_refused(plugin: ModuleType, facto
 def test_a_plugin_that_breaks_while_imported_is_refused(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "broken_nets.py").write_text("def make(:\n")
     monkeypatch.syspath_prepend(tmp_path)
+    trust(["broken_nets:make"])
     with pytest.raises(BadInput, match="--model broken_nets:make cannot be imported: invalid syntax"):
         build_model(PluginSpec(factory="broken_nets:make"), width=WIDTH, seed=0)
 

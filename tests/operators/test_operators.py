@@ -9,6 +9,7 @@ import pytest
 
 from hardgap.errors import BadInput
 from hardgap.operators.operators import PAPER_OPERATORS, Operator, operator, parse_operator
+from hardgap.plugins import trust
 
 PLAIN: dict[str, Callable[[int, int], int]] = {
     "XOR": lambda a, b: a ^ b,
@@ -56,6 +57,7 @@ def test_a_users_operator_joins_by_its_import_path(monkeypatch: pytest.MonkeyPat
     module = types.ModuleType("mine")
     module.xnor, module.bare = xnor, abs  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "mine", module)
+    trust(["mine:xnor", "mine:bare"])
     assert parse_operator("mine:xnor").table(2).tolist()[1] == [2, 3, 0, 1]
     with pytest.raises(BadInput, match="decorate the function with @operator"):
         parse_operator("mine:bare")
@@ -65,7 +67,7 @@ def test_a_users_operator_joins_by_its_import_path(monkeypatch: pytest.MonkeyPat
     ("provoke", "message"),
     [
         (lambda: parse_operator("%"), "choose ^ (XOR)"),
-        (lambda: parse_operator("nowhere:thing"), "nowhere:thing cannot be imported"),
+        (lambda: parse_operator("nowhere:thing"), "nowhere:thing is named by a stored run, not by you"),
         (lambda: unmasked_sum.table(6), "PLUS leaves the range 0 to 63"),
         (lambda: operator("1", "ONE"), "not a digit"),
         (lambda: Operator("h", "HALF", lambda a, b, mask: a / 2).table(3), "HALF must give one integer"),

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from hardgap.errors import BadInput
+from hardgap.plugins import trust
 from hardgap.runs import execute
 from hardgap.runs.checkpoints import Checkpoints
 from hardgap.runs.config import AutomatonRun
@@ -259,6 +260,7 @@ def test_a_network_that_raises_fails_its_run_with_the_reason(
     module = type(torch)("late_nets")
     module.make = lambda width: Late(width, width)
     monkeypatch.setitem(__import__("sys").modules, "late_nets", module)
+    trust(["late_nets:make"])
     run = tiny(model={"kind": "plugin", "factory": "late_nets:make"})
     store.add([run])
     store.claim([run.id], me())

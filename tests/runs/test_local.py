@@ -17,13 +17,14 @@ from typing import Any
 import pytest
 
 from hardgap.errors import BadInput
+from hardgap.plugins import trust
 from hardgap.runs import local
 from hardgap.runs.config import AutomatonRun
 from hardgap.runs.execute import build_trainer
 from hardgap.runs.local import Meter, Progress, run_sweep
 from hardgap.runs.owner import me
 from hardgap.runs.store import Store
-from hardgap.runs.worker import work
+from hardgap.runs.worker import execute_safely, work
 
 Tiny = Callable[..., AutomatonRun]
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -118,6 +119,7 @@ def wait_until(true: Callable[[], bool], what: str, seconds: float = 240) -> Non
 
 def test_a_sweep_trains_everything_and_a_failing_run_spoils_nothing(store: Store, tiny: Tiny) -> None:
     runs = [tiny(seed=seed) for seed in range(4)]
+    trust(["no_such_module:net"])
     broken = tiny(model={"kind": "plugin", "factory": "no_such_module:net"})
     seen: list[Progress] = []
     assert run_sweep(store, [runs[0], broken, *runs[1:]], workers=2, on_progress=seen.append) == "finished"
@@ -132,6 +134,21 @@ def test_a_sweep_trains_everything_and_a_failing_run_spoils_nothing(store: Store
     assert run_sweep(store, runs, workers=2) == "finished"
     assert time.monotonic() - began < 5
     assert logged(store, "claim") == sorted([broken.id, *(run.id for run in runs)])
+
+
+def test_a_plugin_that_nobody_named_is_refused_before_anything_is_queued(store: Store, tiny: Tiny) -> None:
+    strange = tiny(model={"kind": "plugin", "factory": "pydoc:pipepager", "args": {"cmd": "true"}})
+    with pytest.raises(BadInput, match="pydoc:pipepager is named by a stored run, not by you"):
+        run_sweep(store, [tiny(), strange])
+    assert not store.rows()
+
+
+def test_a_worker_imports_only_what_its_driver_was_told(store: Store, tiny: Tiny) -> None:
+    strange = tiny(model={"kind": "plugin", "factory": "pydoc:pipepager", "args": {"cmd": "true"}})
+    store.add([strange])
+    store.claim([strange.id], me())
+    execute_safely(store, strange.id, me(), threading.Event(), 15.0)
+    assert "pydoc:pipepager is named by a stored run, not by you" in str(store.get(strange.id).error)
 
 
 def test_two_drivers_share_one_store_without_doing_anything_twice(

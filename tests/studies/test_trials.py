@@ -1,10 +1,12 @@
 """The trials of the tempered recipe, as declared."""
 
+from collections.abc import Callable
+
 import pytest
 
 import hardgap.studies  # noqa: F401  (declares them)
 from hardgap.errors import BadInput
-from hardgap.runs.certificate import leak_certificate
+from hardgap.runs.certificate import Certificate
 from hardgap.studies.dial import FACTORS
 from hardgap.studies.explain import HEALTHY, STUCK
 from hardgap.studies.recipes import RECIPES, TEN_EPOCHS, tempered, untempered
@@ -75,14 +77,14 @@ def test_every_factor_of_the_dial_holds_what_it_departs_from() -> None:
 
 @pytest.mark.usefixtures("one_thread")
 @pytest.mark.parametrize("name", ["target", "dial", "phases", "explain", "wide"])
-def test_no_arm_learns_anything_of_a_hidden_target(name: str) -> None:
+def test_no_arm_learns_anything_of_a_hidden_target(name: str, certify_here: Callable[..., Certificate]) -> None:
     """The leak certificate of one run of every arm, at smoke size."""
     seen = set()
     for arm in TRIALS[name].arms("smoke"):
         run = arm.runs[0]
         if run.unrolling.model_dump_json() not in seen:
             seen.add(run.unrolling.model_dump_json())
-            assert leak_certificate(run, steps=2).passed, (arm.factor, arm.value)
+            assert certify_here(run, 2).passed, (arm.factor, arm.value)
 
 
 def test_one_seed_of_everything_comes_first() -> None:

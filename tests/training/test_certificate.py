@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 
-from hardgap.automata.gap import Gap, Trajectory
-from hardgap.runs.certificate import leak_certificate
+from hardgap.runs.certificate import Certificate
 from hardgap.runs.config import AutomatonRun
 
 Tiny = Callable[..., AutomatonRun]
+Certify = Callable[..., Certificate]
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
@@ -27,49 +26,29 @@ pytestmark = pytest.mark.usefixtures("one_thread")
     ],
     ids=["30", "D", "nearly all", "options", "conv"],
 )
-def test_coins_in_place_of_hidden_targets_change_no_bit(
-    tiny: Tiny, regime: dict[str, Any], changes: dict[str, Any]
+def test_the_opposite_of_hidden_outputs_changes_no_bit(
+    tiny: Tiny, certify_here: Certify, regime: dict[str, Any], changes: dict[str, Any]
 ) -> None:
     run = tiny(width=9, train_rows=32, unrolling=regime, **changes)
-    certificate = leak_certificate(run, steps=6)
+    certificate = certify_here(run, 6)
     assert certificate.passed
     assert (certificate.run, certificate.steps) == (run.id, 6)
 
 
-@pytest.mark.parametrize("coins", [2, 3])
-def test_any_coins_will_do(tiny: Tiny, coins: int) -> None:
-    assert leak_certificate(tiny(), steps=4, coins=coins).passed
-
-
 @pytest.mark.parametrize("feedback", ["soft", "hard"])
-def test_the_leaky_control_is_caught(tiny: Tiny, feedback: str) -> None:
+def test_the_leaky_control_is_caught(tiny: Tiny, certify_here: Certify, feedback: str) -> None:
     run = tiny(masking="first", unrolling={"feedback": feedback, "steps": 2})
-    assert not leak_certificate(run, steps=1).passed
+    assert not certify_here(run, 1).passed
 
 
-def test_the_leaky_mask_leaks_nothing_in_a_single_step(tiny: Tiny) -> None:
-    assert leak_certificate(tiny(masking="first", unrolling={"feedback": "none", "steps": 1}), steps=6).passed
+def test_the_leaky_mask_leaks_nothing_in_a_single_step(tiny: Tiny, certify_here: Certify) -> None:
+    assert certify_here(tiny(masking="first", unrolling={"feedback": "none", "steps": 1}), 6).passed
 
 
-def test_one_supervised_hidden_cell_is_caught(
-    tiny: Tiny, regime: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+def test_true_inputs_in_place_of_predictions_are_caught(
+    tiny: Tiny, certify_here: Certify, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A planted leak: of all hidden cells, a single one is not masked."""
-    honest = Gap.trajectory
-
-    def leaking(self: Gap, rows: np.ndarray, steps: int) -> Trajectory:
-        trajectory = honest(self, rows, steps)
-        coins = trajectory.with_scrambled_hidden(1)
-        told_apart = np.argwhere(trajectory.hidden & (coins.targets != trajectory.targets))
-        trajectory.supervised[tuple(told_apart[0])] = True
-        return trajectory
-
-    monkeypatch.setattr(Gap, "trajectory", leaking)
-    assert not leak_certificate(tiny(unrolling=regime), steps=3).passed
-
-
-def test_true_inputs_in_place_of_predictions_are_caught(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A planted leak of another kind: the network is fed the true next row, hidden outputs included."""
+    """A planted leak: the network is fed the true next row, hidden outputs included."""
     from hardgap.training import automaton
     from hardgap.training.unrolling import unrolled_loss
 
@@ -83,4 +62,4 @@ def test_true_inputs_in_place_of_predictions_are_caught(tiny: Tiny, monkeypatch:
         return total
 
     monkeypatch.setattr(automaton, "unrolled_loss", teacher_forced)
-    assert not leak_certificate(tiny(), steps=3).passed
+    assert not certify_here(tiny(), 3).passed

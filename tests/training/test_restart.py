@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from hardgap.automata.rollout import patterns_of
 from hardgap.automata.rule import parse_rule
-from hardgap.runs.certificate import leak_certificate
+from hardgap.runs.certificate import Certificate
 from hardgap.runs.config import AutomatonRun
 from hardgap.runs.execute import build_task, build_trainer
 from hardgap.training.automaton import AutomatonTask
@@ -36,12 +36,12 @@ class Table(nn.Module):
 @pytest.mark.parametrize("rule", ["30", "150", "106"])
 @pytest.mark.parametrize("pattern", range(8))
 def test_a_wrong_hidden_entry_is_contradicted_and_the_truth_is_not(tiny: Tiny, rule: str, pattern: int) -> None:
-    """Its own outputs are never looked at, as coins in their place show: what it leads to is."""
+    """Its own outputs are never looked at, as their opposite in their place shows: what it leads to is."""
     run = tiny(rule=rule, hide=[pattern], width=11, train_rows=300, unrolling={"steps": 4})
     task = build_task(run)
     table = parse_rule(rule).table.copy()
     assert not task.contradicted(Table(table))
-    assert not build_task(run, scramble=1).contradicted(Table(table))
+    assert not build_task(run, decoy=True).contradicted(Table(table))
     table[pattern] ^= 1
     assert task.contradicted(Table(table))
 
@@ -76,5 +76,5 @@ def test_resuming_before_and_after_a_restart_is_bitwise_the_same(tiny: Tiny, sto
     assert all(torch.equal(second.weights()[name], tensor) for name, tensor in straight.weights().items())
 
 
-def test_no_hidden_target_decides_about_a_restart(tiny: Tiny) -> None:
-    assert leak_certificate(tiny(budget=AGAIN), steps=6).passed
+def test_no_hidden_target_decides_about_a_restart(tiny: Tiny, certify_here: Callable[..., Certificate]) -> None:
+    assert certify_here(tiny(budget=AGAIN), 6).passed

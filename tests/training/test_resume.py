@@ -14,6 +14,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from hardgap.plugins import trust
 from hardgap.runs.config import AutomatonRun
 from hardgap.runs.execute import build_trainer
 from hardgap.training.checkpoint import load_tensors, save_tensors
@@ -103,6 +104,7 @@ def test_random_draws_inside_a_network_resume_too(tiny: Tiny, tmp_path: Path, mo
     module = type(torch)("dropping_nets")
     module.make = lambda width: nn.Sequential(nn.Linear(width, 16), nn.Dropout(0.5), nn.Linear(16, width))
     monkeypatch.setitem(__import__("sys").modules, "dropping_nets", module)
+    trust(["dropping_nets:make"])
     run = tiny(model={"kind": "plugin", "factory": "dropping_nets:make"})
     torch.manual_seed(1)
     whole = finished(run)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 
@@ -15,7 +16,7 @@ from hardgap.nn.seq2seq import Seq2Seq
 from hardgap.operators.chains import Examples, World
 from hardgap.operators.gap import ChainGap, Sets
 from hardgap.operators.tokens import Codec, Condition
-from hardgap.runs.certificate import leak_certificate
+from hardgap.runs.certificate import Certificate
 from hardgap.runs.config import SymbolicRun, parse_run, validated
 from hardgap.runs.execute import Execution, Watcher, build_task, build_trainer, load_model
 from hardgap.runs.selection import select_point
@@ -24,6 +25,7 @@ from hardgap.training.loop import Observer
 from hardgap.training.symbolic import SymbolicTask, decode_freely, judge_tokens
 
 pytestmark = pytest.mark.usefixtures("one_thread")
+Certify = Callable[..., Certificate]
 
 
 def tiny(**changes: Any) -> SymbolicRun:
@@ -54,8 +56,8 @@ def task_of(run: SymbolicRun) -> SymbolicTask:
     return task
 
 
-def trained(run: SymbolicRun, scramble: int | None = None) -> list[dict[str, Any]]:
-    trainer = build_trainer(run, scramble=scramble)
+def trained(run: SymbolicRun, *, decoy: bool = False) -> list[dict[str, Any]]:
+    trainer = build_trainer(run, decoy=decoy)
     trainer.run()
     return [point.as_dict() for point in trainer.curve]
 
@@ -184,10 +186,12 @@ def test_a_draft_never_changes_the_answer() -> None:
 
 
 @pytest.mark.parametrize("ambiguity", ["unambiguous", "seen", "any"])
-def test_dice_in_place_of_held_out_examples_change_nothing_but_their_score(ambiguity: str) -> None:
+def test_a_world_that_is_wrong_about_the_held_out_pair_changes_nothing_but_its_score(
+    certify_here: Certify, ambiguity: str
+) -> None:
     run = tiny(ambiguity=ambiguity)
-    assert leak_certificate(run, steps=6).passed
-    true, dice = trained(run), trained(run, scramble=5)
+    assert certify_here(run, 6).passed
+    true, dice = trained(run), trained(run, decoy=True)
     for name in ("step", "loss", "visible"):
         assert [point[name] for point in true] == [point[name] for point in dice]
     for name in ("seen", "chains"):
@@ -196,7 +200,7 @@ def test_dice_in_place_of_held_out_examples_change_nothing_but_their_score(ambig
 
 def test_the_choice_by_seen_chains_does_not_hear_of_held_out_ones() -> None:
     run = learning()
-    true, dice = trained(run), trained(run, scramble=5)
+    true, dice = trained(run), trained(run, decoy=True)
     seen = [point["detail"]["eval"]["seen"] for point in true]
     assert len(set(seen)) > 1  # there is something to choose from
     assert seen == [point["detail"]["eval"]["seen"] for point in dice]
@@ -204,7 +208,7 @@ def test_the_choice_by_seen_chains_does_not_hear_of_held_out_ones() -> None:
 
 
 @pytest.mark.parametrize("into", ["train", "eval_seen"])
-def test_a_single_leaked_example_is_caught(monkeypatch: pytest.MonkeyPatch, into: str) -> None:
+def test_a_single_leaked_example_is_caught(certify_here: Certify, monkeypatch: pytest.MonkeyPatch, into: str) -> None:
     honest = ChainGap.sets
 
     def leaking(self: ChainGap, **sizes: int) -> Sets:
@@ -214,7 +218,7 @@ def test_a_single_leaked_example_is_caught(monkeypatch: pytest.MonkeyPatch, into
         return dataclasses.replace(sets, **{into: Examples(*parts)})
 
     monkeypatch.setattr(ChainGap, "sets", leaking)
-    assert not leak_certificate(tiny(), steps=3).passed
+    assert not certify_here(tiny(), 3).passed
 
 
 def test_resumed_in_the_middle_it_ends_bitwise_the_same() -> None:

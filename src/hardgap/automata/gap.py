@@ -7,7 +7,7 @@ a hidden entry is ever a target. The leaky control masks it at the first step on
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -62,6 +62,32 @@ class Gap:
             supervised[1:] = True
         return Trajectory(states, patterns, hidden, supervised)
 
+    def decoy(self) -> Gap:
+        """This gap with the opposite of every hidden output (leak certificate).
+
+        >>> from hardgap.automata.rule import parse_rule
+        >>> Gap(parse_rule("150"), (3,)).decoy().rule.table.tolist()
+        [0, 1, 1, 1, 1, 0, 0, 1]
+        """
+        table = np.where(self.hidden_table, 1 - self.rule.table, self.rule.table)
+        return _Decoy(Rule.from_table(table), self.hidden, self.masking, truth=self)
+
+
+@dataclass(frozen=True)
+class _Decoy(Gap):
+    """Its rule answers wrongly wherever it is hidden, and so do its trajectories.
+
+    What training may see is still the truth's: initial rows, visible targets and masks. A visible target depends on
+    hidden outputs of the steps before it, and so does where a hidden pattern occurs: that is the evidence.
+    """
+
+    truth: Gap = field(kw_only=True)
+
+    def trajectory(self, rows: NDArray[np.uint8], steps: int) -> Trajectory:
+        flipped = self.truth.trajectory(rows, steps).with_flipped_hidden()
+        patterns = patterns_of(flipped.states[:-1], self.rule.radius).astype(np.uint8)
+        return replace(flipped, patterns=patterns)
+
 
 @dataclass(frozen=True)
 class Trajectory:
@@ -76,16 +102,15 @@ class Trajectory:
     def targets(self) -> NDArray[np.uint8]:
         return self.states[1:]
 
-    def with_scrambled_hidden(self, seed: int) -> Trajectory:
-        """The same supervision with every target at a hidden cell replaced by a fair coin.
+    def with_flipped_hidden(self) -> Trajectory:
+        """The same supervision with the opposite of every target at a hidden cell.
 
         Only what the loss is compared with changes: the rows that start a rollout and the masks stay, so
         a leak-free training run cannot tell the difference (the leak certificate).
         """
-        coins = np.random.default_rng(seed).integers(0, 2, self.targets.shape, dtype=np.uint8)
         states = self.states.copy()
-        states[1:] = np.where(self.hidden, coins, self.targets)
-        return Trajectory(states, self.patterns, self.hidden, self.supervised)
+        states[1:] ^= self.hidden
+        return replace(self, states=states)
 
 
 def check_hidden(rule: Rule, hidden: Iterable[int]) -> tuple[int, ...]:

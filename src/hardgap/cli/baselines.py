@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from hardgap.cli.gap_options import check_seed, parse_gap
-from hardgap.cli.output import STORE, Json, StoreFolder, percent, show_json, show_table
+from hardgap.cli.output import STORE, Json, StoreFolder, Trust, percent, show_json, show_table
 from hardgap.errors import BadInput
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def baselines(
     sizes: Annotated[str | None, Parameter(help="Several, e.g. 500,1000,2000: does the answer depend on it?")] = None,
     figure: Annotated[Path | None, Parameter(help="Also draw it: FILE.svg, .png or .pdf.")] = None,
     seed: int = 0,
+    trust: Trust = False,
     store: StoreFolder = STORE,
     json: Json = False,
 ) -> None:
@@ -70,7 +71,7 @@ def baselines(
         check_format(figure)
     chosen = _methods(method or [], temporal=temporal)
     if rule is None:
-        report = _of_runs(store, runs, solved, at_most, chosen, size, sizes, seed)
+        report = _of_runs(store, runs, solved, at_most, chosen, size, sizes, seed, trust=trust)
     elif temporal:
         report = _temporal(parse_gap(rule, hide, hide_random, hide_seed), width, size, chosen, seed)
     else:
@@ -100,7 +101,10 @@ def _of_runs(
     size: int | None,
     sizes: str | None,
     seed: int,
+    *,
+    trust: bool,
 ) -> dict[str, Any]:
+    from hardgap import plugins
     from hardgap.cli.parts import show_parts
     from hardgap.runs.store import Store
     from hardgap.studies import interpolation as study
@@ -108,6 +112,8 @@ def _of_runs(
     opened = Store(store, create=False)
     setting = study.Setting(methods=methods, size=study.SIZE if size is None else size, seed=seed)
     ids = _run_ids(opened, runs, solved, at_most)
+    if trust:
+        plugins.trust(path for row in opened.rows(ids) for path in row.config.plugins())
     with one_thread(), show_parts() as progress:
         if sizes is None:
             return study.as_report(study.measure_runs(opened, ids, setting, progress), setting)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from hardgap.cli.gap_options import check_seed
-from hardgap.cli.output import STORE, Json, StoreFolder, err, show_json, show_table
+from hardgap.cli.output import STORE, Json, StoreFolder, Trust, err, show_json, show_table
 from hardgap.errors import BadInput
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def circuits(
     step: Annotated[int | None, Parameter(help="Look at the snapshot after this many steps, not at the end.")] = None,
     figure: Annotated[Path | None, Parameter(help="Draw a page: FILE.png, .svg or .pdf.")] = None,
     seed: Annotated[int, Parameter(help="Of the contexts and targets that are drawn.")] = 0,
+    trust: Trust = False,
     store: StoreFolder = STORE,
     json: Json = False,
 ) -> None:
@@ -60,12 +61,15 @@ def circuits(
 
         check_format(figure)
     check_seed(seed)
+    from hardgap import plugins
     from hardgap.runs.execute import single_thread
     from hardgap.runs.store import Store
 
     single_thread()
     opened = Store(store, create=False)
     config = _automaton(opened, run)
+    if trust:
+        plugins.trust(config.plugins())
     if over_time:
         _over_time(opened, config, figure, json=json)
     else:

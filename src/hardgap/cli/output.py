@@ -16,6 +16,9 @@ from rich.text import Text
 
 StoreFolder = Annotated[Path, Parameter(name="--store", env_var="HARDGAP_STORE", help="Folder that keeps the runs.")]
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON instead of a table.")]
+Trust = Annotated[
+    bool, Parameter(name="--trust", negative="", help="Run the plug-ins that a stored run names: somebody's code.")
+]
 STORE = Path("hardgap-runs")
 
 

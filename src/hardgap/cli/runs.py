@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from hardgap.cli.output import STORE, Json, StoreFolder, duration, err, percent, show_json, show_table
+from hardgap.cli.output import STORE, Json, StoreFolder, Trust, complain, duration, err, percent, show_json, show_table
 from hardgap.errors import BadInput
 from hardgap.runs.store import Row, Store
 from hardgap.runs.summary import summarise
+
+if TYPE_CHECKING:
+    from hardgap.runs.certificate import Certificate
 
 runs = App(name="runs", help="List, show, export, import, certify and remove measured runs.")
 
@@ -142,11 +145,12 @@ def rm(run: str, /, *, store: StoreFolder = STORE) -> None:
 
 
 @runs.command
-def retrain(run: str, /, *, store: StoreFolder = STORE) -> int:
+def retrain(run: str, /, *, trust: Trust = False, store: StoreFolder = STORE) -> int:
     """Train a run again from its config, to have its weights here; its result is compared, not replaced.
 
     Exported results carry no weights. Example: `hardgap runs retrain 9dcd07f4e989`
     """
+    from hardgap import plugins
     from hardgap.cli.live import watch
     from hardgap.runs.execute import single_thread
     from hardgap.runs.retrain import retrain_run
@@ -154,6 +158,8 @@ def retrain(run: str, /, *, store: StoreFolder = STORE) -> int:
     single_thread()
     opened = Store(store, create=False)
     row = opened.get(run)
+    if trust:
+        plugins.trust(row.config.plugins())
     with watch(row.config) as watcher:
         same = retrain_run(opened, row, watcher)
     verdict = (
@@ -170,29 +176,74 @@ def certify(
     run: str,
     /,
     *,
-    steps: Annotated[int, Parameter(help="Training steps to compare.")] = 20,
+    steps: Annotated[int | None, Parameter(help="Training steps to compare; one epoch if not given.")] = None,
+    whole: Annotated[bool, Parameter(negative="", help="Compare all steps of the run.")] = False,
+    trust: Trust = False,
     store: StoreFolder = STORE,
     json: Json = False,
 ) -> int:
-    """Show that hidden targets do not reach a run's training: scrambling them changes no bit of the weights.
+    """Show that hidden targets do not reach a run's training: in a world with other ones, not a bit changes.
 
-    The exit code is 1 if they do. Example: `hardgap runs certify 9dcd`
+    The run is trained twice from its start, in two processes; the second has the opposite of every hidden output.
+    Initial weights, batches and weights after every step are compared. The exit code is 1 if they differ.
+
+    Try:
+
+        hardgap runs certify 9dcd
+        hardgap runs certify 9dcd --whole
     """
-    from hardgap.runs.certificate import leak_certificate
-    from hardgap.runs.execute import single_thread
+    from hardgap import plugins
+    from hardgap.cli.parts import show_parts
+    from hardgap.runs.certificate import certified_steps, leak_certificate
+    from hardgap.runs.config import check_plugins
+    from hardgap.runs.signals import INTERRUPTED
 
-    if steps < 1:
+    if steps is not None and whole:
+        raise BadInput("--steps and --whole: say how many steps, or all of them")
+    if steps is not None and steps < 1:
         raise BadInput(f"--steps {steps}: at least one training step is needed")
-    single_thread()
     row = Store(store, create=False).get(run)
-    certificate = leak_certificate(row.config, steps=steps, store_folder=store)
+    if trust:
+        plugins.trust(row.config.plugins())
+    if whole:
+        steps = row.step if row.status == "done" else row.config.budget.steps
+    check_plugins([row.config])
+    total = certified_steps(row.config, steps)
+    _announce(row, total)
+    try:
+        with show_parts() as progress:
+            found = leak_certificate(
+                row.config, steps=total, store_folder=store, on_step=lambda step: progress("steps agree", step, total)
+            )
+    except KeyboardInterrupt:
+        complain("stopped; nothing is certified, and the same command begins again")
+        return INTERRUPTED
+    _show_certificate(row, found, json=json)
+    return 0 if found.passed else 1
+
+
+def _announce(row: Row, steps: int) -> None:
+    """What will be trained, and how long that takes if the run is anything to go by."""
+    about = f", about {duration(10 + steps * row.seconds / row.step)}" if row.step and row.seconds else ""
+    err().print(f"{steps} of {row.config.budget.steps} steps, in two processes side by side{about}")
+
+
+def _show_certificate(row: Row, found: Certificate, *, json: bool) -> None:
+    from hardgap.runs.certificate import not_covered
+
     verdict = (
-        "no leak: the weights are bit-identical" if certificate.passed else "LEAK: hidden targets make a difference"
+        f"no leak in {found.steps} steps: all is bit-identical"
+        if found.passed
+        else "LEAK: hidden targets make a difference"
     )
-    facts = {"run": row.id, "steps": certificate.steps, "passed": certificate.passed, "verdict": verdict,
-             "true": certificate.true, "scrambled": certificate.scrambled}  # fmt: skip
+    differs = {} if found.difference is None else {"differs": f"{found.difference.what}, step {found.difference.step}"}
+    facts = {
+        "run": row.id, "steps": found.steps, "passed": found.passed, "verdict": verdict, **differs,
+        "compared": "initial weights; every batch: inputs, masks, visible targets; weights after every step",
+        "not covered": "; ".join(not_covered(row.config, found.steps)) or None,
+        "true": found.true, "decoy": found.decoy,
+    }  # fmt: skip
     if json:
         show_json(facts)
     else:
         show_table(row.config.describe(), ["", "value"], list(facts.items()))
-    return 0 if certificate.passed else 1

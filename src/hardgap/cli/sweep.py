@@ -41,6 +41,7 @@ def sweep(
     """
     from hardgap.cli.running import check_workers, parse_duration, run_and_report
     from hardgap.cli.runs import show_rows
+    from hardgap.cli.train import tell_other_code
     from hardgap.runs.store import Store
     from hardgap.runs.sweep import read_sweep
 
@@ -48,6 +49,8 @@ def sweep(
     check_workers(workers)
     seconds = parse_duration(budget) if budget else None
     opened = Store(store)
+    known = opened.progress([run.id for run in runs])
+    tell_other_code(opened, [run for run in runs if run.id not in known])
     code = run_and_report(opened, runs, workers=workers, seconds=seconds)
     show_rows(opened, opened.rows([run.id for run in runs]), json=json)
     return code

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from hardgap.cli.output import STORE, Json, StoreFolder, err, out, percent, show_json, show_table
+from hardgap.cli.output import STORE, Json, StoreFolder, Trust, err, out, percent, show_json, show_table
 from hardgap.errors import BadInput
 from hardgap.runs.selection import Selection
 
@@ -72,7 +72,7 @@ def train(
 
     changes = {
         "condition": condition, "ambiguity": ambiguity, "bits": bits, "length": length, "seed": seed, "device": device,
-        "operators": operators.split(",") if operators else None, "train_examples": train_examples,
+        "operators": named_operators(operators), "train_examples": train_examples,
         "eval_examples": eval_examples, "test_examples": test_examples, "seen_examples": seen_examples,
     }  # fmt: skip
     optimiser = {"batch": batch, "learning_rate": learning_rate, "schedule": schedule, "clip": clip}
@@ -80,6 +80,15 @@ def train(
     opened = Store(store)
     train_one(opened, run)
     _report(opened, run, store, json=json)
+
+
+def named_operators(text: str | None) -> list[str] | None:
+    """The operators that the user names; their own are trusted."""
+    from hardgap.plugins import trust
+
+    named = text.split(",") if text else None
+    trust(one for one in named or () if ":" in one)
+    return named
 
 
 def configure(
@@ -90,7 +99,7 @@ def configure(
     budget: dict[str, Any],
 ) -> SymbolicRun:
     """The config of a scale with what was asked for; None leaves a value as it is."""
-    from hardgap.runs.config import SymbolicRun, validated
+    from hardgap.runs.config import SymbolicRun, named, validated
     from hardgap.studies.symbolic_scales import symbolic_base
 
     start = symbolic_base(scale, "^|")  # any pair of the paper; the asked one may need the asked operators
@@ -100,7 +109,7 @@ def configure(
     longer = given["budget"]["steps"] / start.budget.steps
     given["optimiser"]["warmup"] = max(0, round(start.optimiser.warmup * longer))  # the same share of training
     given["optimiser"]["clip"] = given["optimiser"]["clip"] or None  # 0 says: without
-    run = validated(SymbolicRun, start.model_dump() | given | {"holdout": holdout})
+    run = named(validated(SymbolicRun, start.model_dump() | given | {"holdout": holdout}))
     assert run.gap  # making it checks it; a config alone imports no operator
     return run
 
@@ -149,6 +158,7 @@ def ask(
     *numbers: str,
     select: Annotated[Selection, Parameter(help="Which checkpoint is asked; the end if not given.")] = "final",
     step: Annotated[int | None, Parameter(help="Instead: the snapshot after this many steps.")] = None,
+    trust: Trust = False,
     store: StoreFolder = STORE,
     json: Json = False,
 ) -> None:
@@ -164,7 +174,7 @@ def ask(
 
     single_thread()
     opened = Store(store, create=False)
-    config = symbolic_config(opened, run)
+    config = symbolic_config(opened, run, trust=trust)
     model, _ = load_model(opened, config.id, chosen_step(opened, config, select) if step is None else step)
     assert isinstance(model, Seq2Seq)
     codec = Codec(config.gap.world, config.condition, config.seed)
@@ -199,13 +209,16 @@ def chosen_step(store: Store, run: SymbolicRun, by: Selection) -> int | None:
     return None if by == "final" else int(select_point(store.curve(run.id), by)["step"])
 
 
-def symbolic_config(store: Store, run: str) -> SymbolicRun:
+def symbolic_config(store: Store, run: str, *, trust: bool) -> SymbolicRun:
     """What a run of the store asked for; a run of the other experiment is refused."""
+    from hardgap import plugins
     from hardgap.runs.config import SymbolicRun
 
     config = store.get(run).config
     if not isinstance(config, SymbolicRun):
         raise BadInput(f"run {config.id} is of experiment {config.experiment!r}; this command takes symbolic runs")
+    if trust:
+        plugins.trust(config.plugins())
     return config
 
 

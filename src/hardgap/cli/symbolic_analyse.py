@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from hardgap.cli.baselines import one_thread
 from hardgap.cli.gap_options import check_seed
-from hardgap.cli.output import STORE, Json, StoreFolder, err, show_json, show_table
+from hardgap.cli.output import STORE, Json, StoreFolder, Trust, err, show_json, show_table
 from hardgap.cli.symbolic import chosen_step, symbolic_config
 from hardgap.errors import BadInput
 from hardgap.runs.selection import Selection
@@ -30,6 +30,7 @@ def analyse(
     step: Annotated[int | None, Parameter(help="Instead: the snapshot after this many steps.")] = None,
     figures: Annotated[Path | None, Parameter(help="Folder to draw each analysis of each network into.")] = None,
     seed: Annotated[int, Parameter(help="Of the values that are put in.")] = 0,
+    trust: Trust = False,
     store: StoreFolder = STORE,
     json: Json = False,
 ) -> None:
@@ -50,7 +51,7 @@ def analyse(
         raise BadInput(f"--examples {examples}: at least one is needed")
     check_seed(seed)
     opened = Store(store, create=False)
-    if len({symbolic_config(opened, run).length for run in runs}) > 1:
+    if len({symbolic_config(opened, run, trust=trust).length for run in runs}) > 1:
         raise BadInput("these networks use chains of different lengths, which no table can hold: give them apart")
     asked = [name.strip() for name in only.split(",")] if only else []
     with one_thread():
@@ -76,7 +77,7 @@ def _open(
     from hardgap.operators.tokens import Codec
     from hardgap.runs.execute import load_model
 
-    config = symbolic_config(store, run)
+    config = symbolic_config(store, run, trust=False)  # or trusted already
     by_rule = step is None
     if by_rule:
         step = chosen_step(store, config, select)

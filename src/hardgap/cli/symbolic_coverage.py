@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from hardgap.cli.baselines import one_thread
 from hardgap.cli.output import STORE, Json, StoreFolder, complain, err, percent, show_json, show_table
-from hardgap.cli.symbolic import Ambiguous, Bits, Length, Operators, ScaleName, configure
+from hardgap.cli.symbolic import Ambiguous, Bits, Length, Operators, ScaleName, configure, named_operators
 from hardgap.runs.selection import Selection
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def baselines(
     from hardgap.studies.symbolic_coverage import all_pairs
     from hardgap.studies.symbolic_published import SEEDS
 
-    named = operators.split(",") if operators else None
+    named = named_operators(operators)
     changes: dict[str, Any] = {
         "ambiguity": ambiguity, "operators": named, "bits": bits, "length": length,
         "seed": SEEDS[0] if seed is None else seed,

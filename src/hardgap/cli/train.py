@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -78,6 +79,7 @@ def train(
         hardgap train "L1 ^ (C & R1)" --hide 5 --temperature 4:1:400
         hardgap train 30 --hide 3 --model mypackage.nets:make
     """
+    from hardgap.runs.config import named
     from hardgap.runs.store import Store
     from hardgap.studies.recipes import RECIPES
 
@@ -87,16 +89,16 @@ def train(
         "log_saturation": log_saturation,
     }  # fmt: skip
     if init is not None:
-        if width is not None or model != "encoder" or positions != "random":
+        if width is not None or (model != "encoder" and ":" not in model) or positions != "random":
             raise BadInput("--init brings its own network and width: leave --model, --positions and --width out")
-        changes |= _initial(store, init)
+        changes |= _initial(store, init, own=model if ":" in model else None)
     optimiser = {"batch": batch, "learning_rate": learning_rate, "schedule": schedule, "clip": clip}
     budget = {"steps": steps, "stop_after_solved": until_solved, "restart_at": restart_at}
     regime = _unrolling(unroll, unroll_steps, temperature, step_weights)
     start = RECIPES[recipe](scale, rule, hidden)
     if restart_at is None and start.budget.restart_at is not None:
         budget["restart_at"] = 0 if init is not None else _restart_in(start, steps)
-    run = _configure(start, changes, regime, optimiser, budget)
+    run = named(_configure(start, changes, regime, optimiser, budget))
     return _train(Store(store), run, json=json)
 
 
@@ -146,8 +148,11 @@ def _model(model: str, rule: str, positions: str) -> dict[str, Any]:
     return {"kind": "plugin", "factory": model}
 
 
-def _initial(store_folder: Path, path: Path) -> dict[str, Any]:
-    """The weights to start from, and the network and width that they are for."""
+def _initial(store_folder: Path, path: Path, own: str | None) -> dict[str, Any]:
+    """The weights to start from, and the network and width that they are for.
+
+    A file never brings a plug-in: `own` is one that the user named.
+    """
     from hardgap.runs.initial import keep_initial
     from hardgap.training.checkpoint import load_tensors
 
@@ -156,6 +161,10 @@ def _initial(store_folder: Path, path: Path) -> dict[str, Any]:
     asked = meta.get("config", meta)
     if "model" not in asked or "width" not in asked:
         raise BadInput(f"--init {path}: the file does not say which network and width its weights are for")
+    if own is not None:
+        return {"initial": digest, "width": asked["width"]}
+    if isinstance(asked["model"], dict) and asked["model"].get("kind") == "plugin":
+        raise BadInput(f"--init {path}: its weights are for a network of somebody's own; name it with --model, too")
     return {"initial": digest, "model": asked["model"], "width": asked["width"]}
 
 
@@ -176,6 +185,18 @@ def _configure(
     return start.but(**given)
 
 
+def tell_other_code(store: Store, runs: Sequence[Run]) -> None:
+    """Say which plug-ins of new runs had other code in older ones."""
+    now = {path: source for run in runs for path, source in run.plugins().items()}
+    if not now:
+        return
+    older = {path: (row.id, source) for row in store.rows() for path, source in row.config.plugins().items()
+             if path in now and source != now[path]}  # fmt: skip
+    for path, (run_id, source) in older.items():
+        what = "changed since" if source else "may not be that of"
+        err().print(f"the code of {path} {what} run {run_id}; this is a new run", highlight=False)
+
+
 def train_one(store: Store, run: Run) -> None:
     """Train a run in this process, watched, unless it is done already."""
     from hardgap.cli.live import watch
@@ -185,6 +206,7 @@ def train_one(store: Store, run: Run) -> None:
     single_thread()
     if run.id not in store.progress([run.id]):
         build_task(run).model()  # What cannot be built is refused before it is written down.
+        tell_other_code(store, [run])
     store.add([run])
     err().print(f"{run.describe()}  (run {run.id})")
     if store.progress([run.id])[run.id][0] != "done":

@@ -33,7 +33,7 @@ def build_model(spec: EncoderSpec | ConvSpec | PluginSpec, *, width: int, seed: 
 
 
 def _plugin(spec: PluginSpec, width: int, seed: int) -> nn.Module:
-    factory = load_plugin("--model", spec.factory)
+    factory = load_plugin("--model", spec.factory, spec.source)
 
     def make() -> Any:
         torch.manual_seed(seed)

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Positive = Annotated[int, Field(gt=0)]
+Source = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Spec(BaseModel):
@@ -69,6 +70,7 @@ class PluginSpec(Spec):
     kind: Literal["plugin"] = "plugin"
     factory: str = Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")
     args: dict[str, bool | int | float | str] = {}
+    source: Source | None = Field(None, description="SHA-256 of the code, as `plugins.source_of` has it")
 
 
 ModelSpec = Annotated[EncoderSpec | ConvSpec | PluginSpec, Field(discriminator="kind")]

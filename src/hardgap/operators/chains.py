@@ -14,8 +14,8 @@ A chain of operators is numbered as the digits of a number, the first operator m
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -49,9 +49,12 @@ class World:
             raise BadInput(f"length {self.length}: at least 1, with at most {MOST_CHAINS:,} chains of operators in all")
 
     @classmethod
-    def of(cls, operators: Iterable[str], bits: int = 6, length: int = 2) -> World:
-        """The world whose operators are named by symbols, names or import paths."""
-        return cls(tuple(parse_operator(text) for text in operators), bits, length)
+    def of(
+        cls, operators: Iterable[str], bits: int = 6, length: int = 2, sources: Mapping[str, str] | None = None
+    ) -> World:
+        """The world whose operators are named by symbols, names or import paths; `sources` is the code of these."""
+        known = sources or {}
+        return cls(tuple(parse_operator(text, known.get(text)) for text in operators), bits, length)
 
     @property
     def size(self) -> int:
@@ -135,6 +138,10 @@ class World:
         values[:, -1] = self.apply(ops[:, -1], before, fresh)
         return Examples(ops, np.column_stack([operands, results[:, -1], fresh]), values)
 
+    def decoy(self, hidden: Mask) -> World:
+        """This world with the opposite of every result of the hidden chains, `[chains]` (leak certificate)."""
+        return _Decoy(self.operators, self.bits, self.length, hidden=hidden)
+
     def index_of(self, ops: Words) -> Words:
         """The number of each chain of operators, `[n, k]` to `[n]`."""
         weights = len(self.operators) ** np.arange(self.length)[::-1]
@@ -158,6 +165,37 @@ class World:
 
     def chain_text(self, ops: Iterable[int]) -> str:
         return "".join(self.operators[int(op)].symbol for op in ops)
+
+
+@dataclass(frozen=True, eq=False)
+class _Decoy(World):
+    """All bits of what a hidden chain gives after its first operator are flipped; every other chain is as it was.
+
+    `is_alone` stays true: which examples are ambiguous is asked of all chains, openly (`sampling.py`).
+    """
+
+    hidden: Mask = field(kw_only=True)
+
+    def results(self, ops: Words, operands: Words) -> Words:
+        found = super().results(ops, operands)
+        found[:, 1:] ^= self._flip(ops)
+        return found
+
+    def examples(self, ops: Words, operands: Words, fresh: Words) -> Examples:
+        found = super().examples(ops, operands, fresh)
+        found.values[:, -1:] ^= self._flip(ops)
+        return found
+
+    def fits(self, evidence: Words) -> Mask:
+        found = super().fits(evidence)
+        for chain in np.flatnonzero(self.hidden):
+            ops = np.repeat(self.ops_of(np.array([chain])), len(evidence), axis=0)
+            found[:, chain] = self.results(ops, evidence[:, :-1])[:, -1] == evidence[:, -1]
+        return found
+
+    def _flip(self, ops: Words) -> Words:
+        """`[n, 1]`: all bits of a word where the chain is hidden, else none."""
+        return np.where(self.hidden[self.index_of(ops)], self.size - 1, 0)[:, None]
 
 
 @dataclass(frozen=True)

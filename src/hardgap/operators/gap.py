@@ -10,7 +10,7 @@ The test sets are reported. The evaluation sets are there to choose a checkpoint
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -74,6 +74,28 @@ class ChainGap:
             rivals = ~self.hidden
         return draw(self.world, counts, part, rivals=rivals, seed=seed, stream=stream)
 
+    def decoy(self) -> ChainGap:
+        """This gap in a world that is wrong about every held-out chain (leak certificate)."""
+        return _Decoy(self.world.decoy(self.hidden), self.holdout, self.ambiguity, truth=self)
+
+
+@dataclass(frozen=True)
+class _Decoy(ChainGap):
+    """Training and whatever else shows seen chains alone is drawn in the wrong world, and must come out the same.
+
+    Where held-out chains are to be drawn the truth draws, as the opposite of a chain may always be another chain, and
+    then everything about their examples is replaced by dice: operators, operands, results and derivation.
+    """
+
+    truth: ChainGap = field(kw_only=True)
+
+    def _draw(self, counts: Words, part: Part, seed: int, stream: int) -> Examples:
+        if not counts[self.hidden].any():
+            return super()._draw(counts, part, seed, stream)
+        drawn = self.truth._draw(counts, part, seed, stream)
+        world = self.world
+        return drawn.scrambled(self.is_hidden(drawn), world.size, len(world.operators), seed=stream + 1)
+
 
 @dataclass(frozen=True)
 class Sets:
@@ -84,18 +106,3 @@ class Sets:
     eval_holdout: Examples
     test_seen: Examples
     test_holdout: Examples
-
-    def with_scrambled_hidden(self, gap: ChainGap, seed: int) -> Sets:
-        """The same sets with every example of a held-out chain, in whichever set it stands, replaced by dice.
-
-        Its operators, operands, results and derivation all go. Training that no such example reaches cannot tell
-        the difference (the leak certificate), and neither can a choice of checkpoint by seen chains.
-        """
-        world = gap.world
-        sets = [getattr(self, part.name) for part in fields(self)]
-        return Sets(
-            *(
-                one.scrambled(gap.is_hidden(one), size=world.size, operators=len(world.operators), seed=seed + i)
-                for i, one in enumerate(sets)
-            )
-        )

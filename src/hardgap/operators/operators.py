@@ -95,8 +95,10 @@ PAPER_OPERATORS = (xor, or_, and_, nor, nand, lshift, rshift)
 """In the order in which the paper names them; their symbols are the paper's compact labels."""
 
 
-def parse_operator(text: str) -> Operator:
+def parse_operator(text: str, source: str | None = None) -> Operator:
     """An operator by its symbol, by its name in any case, or by the import path of a user's own.
+
+    `source` is the code that a user's own must have (`plugins.source_of`), if that is known.
 
     >>> parse_operator("d").name, parse_operator("nand").symbol
     ('NAND', 'd')
@@ -107,7 +109,7 @@ def parse_operator(text: str) -> Operator:
     if ":" not in text:
         choices = ", ".join(f"{known.symbol} ({known.name})" for known in PAPER_OPERATORS)
         raise BadInput(f"operator {text!r} is not known; choose {choices}, or your own package.module:name")
-    found = load_plugin("operator", text)
+    found = load_plugin("operator", text, source)
     if not isinstance(found, Operator):
         raise BadInput(
             f"operator {text} is a {type(found).__name__}; decorate the function with @operator(symbol, name)"

@@ -1,51 +1,147 @@
 """The leak certificate: hidden targets cannot have reached training, because changing them changes nothing.
 
-The run is trained twice for some steps, the second time with every hidden target of the training data
-replaced by a fair coin. If a single bit of the weights differs, something about a hidden target leaked; or if a
-single bit differs of the examples by which the honest choice of a checkpoint is made.
-The leaky control (masking at the first step only) must be caught, and is.
+A run is trained twice, in two processes. The second lives in a decoy world, built from the opposite of every hidden
+output of the rule (Experiment 2: of every result of the held-out operators). Initial weights, every batch (inputs,
+masks, visible targets) and the weights after every step must agree to the last bit; and so must the examples by which
+the honest choice of a checkpoint is made. The leaky control (masking at the first step only) is caught by this.
+
+It speaks of the steps that were trained, one epoch if not said, which shows every training example once. It does not
+speak of what `not_covered` lists. Of a plug-in it says what the network was given, not what it could infer: a network
+may read the mask from exactly zero gradients.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
-from hardgap.runs.config import Run
-from hardgap.runs.execute import build_trainer
-from hardgap.training.loop import Observer, Trainer
+from hardgap.errors import BadInput
+from hardgap.nn.spec import PluginSpec
+from hardgap.plugins import trusted
+from hardgap.runs.config import AutomatonRun, Run, SymbolicRun, check_plugins
+from hardgap.runs.local import ONE_THREAD
+
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One thing that training was given or made, after so many steps, as its SHA-256."""
+
+    step: int
+    what: str
+    digest: str
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """SHA-256 of the weights after `steps` steps, and of what chooses a checkpoint; hidden targets true, scrambled."""
+    """SHA-256 of all that the trainings saw, in the true world and in the decoy, up to the first difference."""
 
     run: str
     steps: int
     true: str
-    scrambled: str
+    decoy: str
+    difference: Seen | None
 
     @property
     def passed(self) -> bool:
-        return self.true == self.scrambled
+        return self.difference is None
 
 
-def leak_certificate(run: Run, *, steps: int = 20, coins: int = 1, store_folder: Path | None = None) -> Certificate:
-    """Train at most `steps` steps twice and compare the weights bit by bit; `coins` seeds the scrambling.
+def leak_certificate(
+    run: Run, *, steps: int | None = None, store_folder: Path | None = None, on_step: Progress = lambda step: None
+) -> Certificate:
+    """Train at most `steps` steps, one epoch if not said, in both worlds and compare bit by bit.
 
     It is about training: a run that starts from given weights (kept in `store_folder`) may know more from there.
     """
-    pair = [build_trainer(run, scramble=seed, store_folder=store_folder) for seed in (None, coins)]
-    true, scrambled = (_digest(trainer, steps) for trainer in pair)
-    return Certificate(run.id, pair[0].step, true, scrambled)
+    check_plugins([run])
+    order = {
+        "run": run.asked(), "steps": certified_steps(run, steps), "trusted": trusted(),
+        "store": str(store_folder.resolve()) if store_folder else None,
+    }  # fmt: skip
+    with _witness(order | {"decoy": False}) as true, _witness(order | {"decoy": True}) as decoy:
+        return compare(run, true, decoy, on_step)
 
 
-def _digest(trainer: Trainer, steps: int) -> str:
-    trainer.run(Observer(should_stop=lambda: trainer.step >= steps))
-    digest = hashlib.sha256()
-    for name, tensor in sorted(trainer.weights().items()):
-        digest.update(name.encode())
-        digest.update(tensor.cpu().contiguous().numpy().tobytes())
-    digest.update(trainer.task.chooses_by())
-    return digest.hexdigest()
+def certified_steps(run: Run, steps: int | None = None) -> int:
+    """How many steps are compared: one epoch if not said, and never more than the run has."""
+    return min(run.epoch if steps is None else steps, run.budget.steps)
+
+
+def compare(
+    run: Run, true: Iterable[Seen], decoy: Iterable[Seen], on_step: Progress = lambda step: None
+) -> Certificate:
+    """The certificate of what two trainings of a run saw; the first difference ends it."""
+    digests, step, difference = (hashlib.sha256(), hashlib.sha256()), 0, None
+    for pair in zip_longest(true, decoy):
+        for digest, seen in zip(digests, pair, strict=True):
+            digest.update(repr(seen).encode())
+        step = max(seen.step for seen in pair if seen)
+        if pair[0] != pair[1]:
+            difference = pair[0] or pair[1]
+            break
+        on_step(step)
+    return Certificate(run.id, step, digests[0].hexdigest(), digests[1].hexdigest(), difference)
+
+
+def not_covered(run: Run, steps: int) -> list[str]:
+    """What a certificate of so many steps leaves open."""
+    said = {
+        "a leak that starts after these steps": steps < run.budget.steps,
+        "that the run ends once hidden cells are right, too": run.budget.stop_after_solved is not None,
+    }
+    if isinstance(run, AutomatonRun):
+        later, plugin = run.unrolling.steps > 1, isinstance(run.model, PluginSpec)
+        said |= {
+            "what visible cells and masks of later steps tell of hidden outputs (the evidence)": later,
+            "what the given initial weights know": run.initial is not None,
+            "what the plug-in infers from what it was given: exactly zero gradients show it the mask": plugin,
+        }
+    if isinstance(run, SymbolicRun):
+        said |= {
+            "code that works held-out results out from single operators, which are all shown": True,
+            "which examples are left out as ambiguous (not with --ambiguity seen)": run.ambiguity == "unambiguous",
+        }
+    return [sentence for sentence, applies in said.items() if applies]
+
+
+@contextmanager
+def _witness(order: dict[str, object]) -> Iterator[Iterator[Seen]]:
+    """A process that trains in one of the worlds, and what it sees. In its own group: Ctrl-C is ours to pass on."""
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "hardgap.runs.witness"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | ONE_THREAD,
+        process_group=0,
+    )
+    try:
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(order) + "\n")
+        process.stdin.flush()
+        yield _answers(process)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _answers(process: subprocess.Popen[str]) -> Iterator[Seen]:
+    assert process.stdout is not None
+    for line in process.stdout:
+        answer = json.loads(line)
+        if "done" in answer:
+            return
+        if "error" in answer:
+            raise BadInput(answer["error"])
+        yield Seen(**answer)
+    raise BadInput(f"a process of the certificate ended with code {process.wait()}; nothing is certified")

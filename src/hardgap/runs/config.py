@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import abstractmethod
-from functools import cached_property
+from collections.abc import Iterable
+from functools import cache, cached_property
 from typing import Any, Literal, Self, TypeVar
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
@@ -17,15 +18,17 @@ from pydantic import Field, ValidationError, ValidationInfo, field_validator, mo
 from hardgap.automata.gap import Gap
 from hardgap.automata.rule import parse_rule
 from hardgap.errors import BadInput
-from hardgap.nn.spec import ConvSpec, EncoderSpec, ModelSpec, PluginSpec, Positive, Seq2SeqSpec, Spec
+from hardgap.nn.spec import ConvSpec, EncoderSpec, ModelSpec, PluginSpec, Positive, Seq2SeqSpec, Source, Spec
 from hardgap.operators.chains import World
 from hardgap.operators.gap import ChainGap
 from hardgap.operators.operators import parse_operator
 from hardgap.operators.sampling import Ambiguity
 from hardgap.operators.tokens import Condition
+from hardgap.plugins import check_plugin, source_of, trust
 from hardgap.training.spec import Budget, Optimiser, Unrolling
 
 T = TypeVar("T", bound=Spec)
+R = TypeVar("R", bound="Run")
 
 CONFIG_VERSION = 1
 MOST_CELLS = 2**31
@@ -79,9 +82,26 @@ class Run(Spec):
         data = self.model_dump() | changes
         return validated(type(self), data)
 
+    @property
+    @abstractmethod
+    def epoch(self) -> int:
+        """In how many training steps every training example is seen once."""
+
+    def plugins(self) -> dict[str, str | None]:
+        """The user's own code that it runs: import path, and the source that it must have, if that is recorded."""
+        return {}
+
+    def with_sources(self, sources: dict[str, str]) -> Self:
+        """The same run, made with this source of its plug-ins."""
+        return self
+
+    def _code(self) -> str:
+        """The first digits of its plug-ins' sources, so that runs with other code read otherwise."""
+        return "".join(f" {source[:6]}" for source in self.plugins().values() if source)
+
     @abstractmethod
     def describe(self) -> str:
-        """One line for lists and progress."""
+        """One line for lists and progress. It runs nobody's code."""
 
 
 class AutomatonRun(Run):
@@ -128,6 +148,17 @@ class AutomatonRun(Run):
     def gap(self) -> Gap:
         return Gap(parse_rule(self.rule), self.hide, self.masking)
 
+    @property
+    def epoch(self) -> int:
+        return -(-self.train_rows // self.optimiser.batch)
+
+    def plugins(self) -> dict[str, str | None]:
+        return {self.model.factory: self.model.source} if isinstance(self.model, PluginSpec) else {}
+
+    def with_sources(self, sources: dict[str, str]) -> Self:
+        assert isinstance(self.model, PluginSpec)
+        return self.but(model=self.model.model_dump() | {"source": sources[self.model.factory]})
+
     def describe(self) -> str:
         regime = (
             self.unrolling.feedback
@@ -135,7 +166,7 @@ class AutomatonRun(Run):
             else (f"{self.unrolling.feedback}×{self.unrolling.steps}")
         )
         leaky = ", leaky mask" if self.masking == "first" else ""
-        kind = self.model.factory if isinstance(self.model, PluginSpec) else self.model.kind
+        kind = f"{self.model.factory}{self._code()}" if isinstance(self.model, PluginSpec) else self.model.kind
         network = "" if kind == "encoder" else f", {kind}"
         given = f", from {self.initial[:8]}" if self.initial else ""
         return f"{self.gap.describe()}, {regime}{leaky}{network}{given}, width {self.width}, seed {self.seed}"
@@ -152,6 +183,7 @@ class SymbolicRun(Run):
     condition: Condition = "familiar"
     ambiguity: Ambiguity = "unambiguous"
     operators: tuple[str, ...] = tuple("^|&rdLR")
+    sources: dict[str, Source] = Field({}, description="SHA-256 of the code of a user's own, by import path")
     bits: Positive = 6
     length: Positive = Field(2, description="operators in a chain")
     train_examples: int = Field(144_000, gt=0, le=2_000_000)
@@ -170,29 +202,62 @@ class SymbolicRun(Run):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        if not any(":" in text for text in self.operators):  # a run can be read where a user's own operator is not
+        if not self.plugins():  # a run can be read where a user's own operator is not
             assert self.gap  # making it checks it
+        elif strange := sorted(self.sources.keys() - self.plugins().keys()):
+            raise ValueError(f"sources: {strange[0]} is not among the operators")
         if self.budget.restart_at is not None:
             raise ValueError("budget.restart_at: a derivation is not run freely, so nothing visible contradicts it")
         return self
 
     @property
     def gap(self) -> ChainGap:
-        return ChainGap(World.of(self.operators, self.bits, self.length), self.holdout, self.ambiguity)
+        world = World.of(self.operators, self.bits, self.length, self.sources)
+        return ChainGap(world, self.holdout, self.ambiguity)
+
+    @property
+    def epoch(self) -> int:
+        return -(-self.train_examples // self.optimiser.batch)
+
+    def plugins(self) -> dict[str, str | None]:
+        return {text: self.sources.get(text) for text in self.operators if ":" in text}
+
+    def with_sources(self, sources: dict[str, str]) -> Self:
+        return self.but(sources=self.sources | sources)
 
     def describe(self) -> str:
         others = "" if self.ambiguity == "unambiguous" else f", {self.ambiguity} examples"
         world = "" if (self.bits, self.length) == (6, 2) else f", {self.length} operators on {self.bits} bits"
-        return f"{self.holdout} {self._held_out()}, {self.condition}{others}{world}, seed {self.seed}"
-
-    def _held_out(self) -> str:
-        try:
-            return self.gap.describe()
-        except BadInput:  # somebody else's operator, which cannot be imported here
-            return "held out"
+        held_out = "held out" if self.plugins() else self.gap.describe()
+        own = f", code{self._code()}" if self.sources else ""
+        return f"{self.holdout} {held_out}, {self.condition}{others}{world}{own}, seed {self.seed}"
 
 
 EXPERIMENTS: dict[str, type[Run]] = {"automaton": AutomatonRun, "symbolic": SymbolicRun}
+
+
+def named(run: R) -> R:
+    """The run as its user names it, on the command line or in Python.
+
+    Its plug-ins are trusted from now on, and the source that they have today becomes part of it.
+    """
+    return all_named([run])[0]
+
+
+def all_named(runs: Iterable[R]) -> list[R]:
+    """Runs as their user names them, in a sweep file of their own; their code is looked at once."""
+    source, found = cache(source_of), []
+    for run in runs:
+        trust(run.plugins())
+        missing = {path: source(path) for path, known in run.plugins().items() if known is None}
+        found.append(run.with_sources(missing) if missing else run)
+    return found
+
+
+def check_plugins(runs: Iterable[Run]) -> None:
+    """Refuse runs with a plug-in that nobody named, or whose code is another one by now."""
+    for path, source in {item for run in runs for item in run.plugins().items()}:
+        check_plugin("plug-in", path, source)
 
 
 def parse_run(data: object) -> Run:

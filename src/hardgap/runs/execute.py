@@ -31,11 +31,11 @@ HEARTBEAT_SECONDS = 2.0
 CHECKPOINT_SECONDS = 15.0
 
 
-def build_task(run: Run, *, scramble: int | None = None) -> Task:
-    """The task that a config asks for. `scramble` replaces hidden targets by coins (leak certificate)."""
+def build_task(run: Run, *, decoy: bool = False) -> Task:
+    """The task that a config asks for; as a decoy, in a world that is wrong wherever it is hidden (certificate)."""
     if isinstance(run, AutomatonRun):
         return AutomatonTask(
-            run.gap,
+            run.gap.decoy() if decoy else run.gap,
             width=run.width,
             train_rows=run.train_rows,
             test_rows=run.test_rows,
@@ -44,12 +44,11 @@ def build_task(run: Run, *, scramble: int | None = None) -> Task:
             model=run.model,
             seed=run.seed,
             device=pick_device(run.device),
-            scramble=scramble,
             log_saturation=run.log_saturation,
         )
     if isinstance(run, SymbolicRun):
         return SymbolicTask(
-            run.gap,
+            run.gap.decoy() if decoy else run.gap,
             condition=run.condition,
             train_examples=run.train_examples,
             eval_examples=run.eval_examples,
@@ -59,14 +58,13 @@ def build_task(run: Run, *, scramble: int | None = None) -> Task:
             model=run.model,
             seed=run.seed,
             device=pick_device(run.device),
-            scramble=scramble,
         )
     raise BadInput(f"experiment {run.experiment!r} cannot be trained")
 
 
-def build_trainer(run: Run, *, scramble: int | None = None, store_folder: Path | None = None) -> Trainer:
+def build_trainer(run: Run, *, decoy: bool = False, store_folder: Path | None = None) -> Trainer:
     """A run at its very start: fresh weights, or those that it names, which the store keeps."""
-    trainer = Trainer(build_task(run, scramble=scramble), run.optimiser, run.budget, run.seed)
+    trainer = Trainer(build_task(run, decoy=decoy), run.optimiser, run.budget, run.seed)
     if isinstance(run, AutomatonRun) and run.initial:
         if store_folder is None:
             raise BadInput(f"run {run.id} starts from given weights, and no store was named that keeps them")

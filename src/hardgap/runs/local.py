@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from hardgap.errors import BadInput
-from hardgap.runs.config import Run
+from hardgap.plugins import trusted
+from hardgap.runs.config import Run, check_plugins
 from hardgap.runs.signals import STOPPING
 from hardgap.runs.store import Store
 
@@ -58,6 +59,7 @@ def run_sweep(
     checkpoint_seconds: float = 15.0,
 ) -> Ended:
     """Train what is missing of these runs, in this order, for at most `seconds`."""
+    check_plugins(runs)
     store.add(runs)
     ids = [run.id for run in runs]
     pool = Workers(store, ids, workers or os.cpu_count() or 1, checkpoint_seconds)
@@ -87,6 +89,7 @@ class Workers:
             "runs": ids,
             "checkpoint_seconds": checkpoint_seconds,
             "grace_seconds": GRACE_SECONDS,
+            "trusted": trusted(),
         }
         self._order = (json.dumps(order) + "\n").encode()
         self._size = size
@@ -109,7 +112,7 @@ class Workers:
 
     def _start(self) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
-            [sys.executable, "-m", "hardgap.runs.worker"],
+            [sys.executable, "-P", "-m", "hardgap.runs.worker"],  # -P: no file of this folder shadows a library
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             env=os.environ | ONE_THREAD,

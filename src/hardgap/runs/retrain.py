@@ -8,7 +8,7 @@ import shutil
 from hardgap.errors import BadInput
 from hardgap.plugins import blamed
 from hardgap.runs.checkpoints import Checkpoints
-from hardgap.runs.config import AutomatonRun
+from hardgap.runs.config import AutomatonRun, check_plugins
 from hardgap.runs.execute import Execution, Watcher
 from hardgap.runs.initial import initial_path, keep_initial
 from hardgap.runs.owner import me
@@ -23,6 +23,7 @@ def retrain_run(store: Store, row: Row, watcher: Watcher) -> bool:
     """
     if row.status != "done":
         raise BadInput(f"run {row.id} is {row.status}: only a finished run has a result to compare with")
+    check_plugins([row.config])
     beside = Store(store.folder / "retraining")
     if isinstance(row.config, AutomatonRun) and row.config.initial:
         keep_initial(beside.folder, initial_path(store.folder, row.config.initial))
@@ -35,8 +36,12 @@ def retrain_run(store: Store, row: Row, watcher: Watcher) -> bool:
     if beside.progress([row.id])[row.id][0] != "done":
         if beside.claim([row.id], owner) is None:
             raise BadInput(f"run {row.id} is being retrained by another process")
-        with blamed(f"retraining {row.id} failed"):
-            stopped = Execution(beside, row.config, owner, watcher)()
+        try:
+            with blamed(f"retraining {row.id} failed"):
+                stopped = Execution(beside, row.config, owner, watcher)()
+        except BadInput:
+            beside.release(row.id, owner)
+            raise
         if stopped in (None, "interrupted"):
             raise BadInput(f"retraining {row.id} was stopped; the same command goes on from there")
     same = beside.curve(row.id) == store.curve(row.id)

@@ -9,14 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from hardgap.errors import BadInput
-from hardgap.runs.config import Run, parse_run
+from hardgap.runs.config import Run, all_named, parse_run
 
 MOST_RUNS = 100_000
 """A larger grid is a slip of the pen."""
 
 
 def read_sweep(path: Path) -> list[Run]:
-    """Every combination of the grid's lists, the last one varying fastest; each validated."""
+    """Every combination of the grid's lists, the last one varying fastest; each validated.
+
+    The file is the user's own: plug-ins that it names are trusted.
+    """
     try:
         data = tomllib.loads(path.read_text())
     except OSError as error:
@@ -34,8 +37,8 @@ def read_sweep(path: Path) -> list[Run]:
     if (count := math.prod(map(len, grid.values()))) > MOST_RUNS:
         raise BadInput(f"{path}: the grid asks for {count:,} runs; {MOST_RUNS:,} are allowed")
     combinations = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
-    runs = {run.id: run for run in (_one(path, base, chosen) for chosen in combinations)}
-    return list(runs.values())
+    runs = all_named(_one(path, base, chosen) for chosen in combinations)
+    return list({run.id: run for run in runs}.values())
 
 
 def _one(path: Path, base: dict[str, Any], chosen: dict[str, Any]) -> Run:

@@ -1,8 +1,9 @@
 """A worker process: takes runs from the store, one after another, until there are none or it is told to stop.
 
-It is told on standard input, in one line of JSON, which store and which runs. When standard input closes,
-because the driver wants it to end or has died, and on SIGINT or SIGTERM, it saves its state, gives its
-claim back and leaves. If its network hangs it cannot: then the kernel ends it some time after the driver is gone.
+It is told on standard input, in one line of JSON, which store, which runs, and which plug-ins it may import. When
+standard input closes, because the driver wants it to end or has died, and on SIGINT or SIGTERM, it saves its state,
+gives its claim back and leaves. If its network hangs it cannot: then the kernel ends it some time after the driver is
+gone.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import threading
 import time
 from pathlib import Path
 
+from hardgap.plugins import trust
 from hardgap.runs.owner import me
 from hardgap.runs.signals import INTERRUPTED, STOPPING, Signals
 from hardgap.runs.store import Store
@@ -32,6 +34,7 @@ def main() -> int:
     if not line.endswith("\n"):  # The driver died before it could say what to do.
         return 0
     order = json.loads(line)
+    trust(order["trusted"])
     threading.Thread(target=_stop_at_end_of_input, args=[stop, order["grace_seconds"]], daemon=True).start()
     work(Store(Path(order["store"])), order["runs"], stop, order["checkpoint_seconds"])
     return 0

@@ -24,6 +24,7 @@ DATA = (
     "holdout",
     "ambiguity",
     "operators",
+    "sources",
     "bits",
     "length",
     "train_examples",
@@ -60,7 +61,10 @@ def baselines_path(folder: Path, run: SymbolicRun) -> Path:
 
 
 def _asked(run: SymbolicRun) -> dict[str, Any]:
-    return run.model_dump(mode="json", include=set(DATA))
+    asked = run.model_dump(mode="json", include=set(DATA))
+    if not asked["sources"]:  # The first files were made without them.
+        del asked["sources"]
+    return asked
 
 
 def kept_baselines(folder: Path, run: SymbolicRun) -> Baselines | None:

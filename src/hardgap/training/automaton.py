@@ -50,7 +50,6 @@ class AutomatonTask:
         model: EncoderSpec | ConvSpec | PluginSpec,
         seed: int,
         device: torch.device,
-        scramble: int | None = None,
         log_saturation: bool = False,
     ) -> None:
         self.gap, self.width, self.unrolling, self.seed, self.device = gap, width, unrolling, seed, device
@@ -60,8 +59,6 @@ class AutomatonTask:
         trajectory = gap.trajectory(train, unrolling.steps)
         if not trajectory.supervised.any():
             raise BadInput(f"{gap.describe()}: no training cell is visible at width {width}")
-        if scramble is not None:
-            trajectory = trajectory.with_scrambled_hidden(scramble)
         self._states = torch.from_numpy(trajectory.states).to(device)
         self._supervised = torch.from_numpy(trajectory.supervised).to(device)
         self._test = gap.trajectory(test, max(ROLLOUT_STEPS, unrolling.steps))
@@ -91,6 +88,12 @@ class AutomatonTask:
 
     def chooses_by(self) -> bytes:
         return b""
+
+    def shown(self, step: int) -> bytes:
+        chosen = self._batch_rows(step)
+        states, supervised = self._states[:, chosen], self._supervised[:, chosen]
+        parts = (states[0], supervised, states[1:] * supervised)
+        return b"".join(part.cpu().numpy().tobytes() for part in parts)
 
     def losses(self, model: nn.Module, step: int) -> Iterator[Tensor]:
         chosen = self._batch_rows(step)

@@ -8,10 +8,10 @@ What counts as right, for a decoded sequence of tokens:
              ambiguous this is what can be asked for; where it is not, valid and exact agree
     tokens   the share of right tokens
 
-The leak certificate of Experiment 1 replaces hidden targets by coins. Here a held-out pair has no place in training
-at all, so the certificate replaces every example of it, in every set, by dice (`Sets.with_scrambled_hidden`): weights
-and scores on seen chains must stay bitwise the same. It speaks of examples. With `ambiguity="unambiguous"` the held-out
-pair's meaning still decides which seen examples are too ambiguous to be shown; with `"seen"` not even that.
+The leak certificate of Experiment 1 flips hidden outputs. Here a held-out pair has no place in training at all, so the
+certificate draws and trains in a world that is wrong about it (`ChainGap.decoy`): weights and scores on seen chains
+must stay bitwise the same. With `ambiguity="unambiguous"` the held-out pair's true meaning still decides which seen
+examples are too ambiguous to be shown; with `"seen"` not even that.
 """
 
 from __future__ import annotations
@@ -61,7 +61,6 @@ class SymbolicTask:
         model: Seq2SeqSpec,
         seed: int,
         device: torch.device,
-        scramble: int | None = None,
     ) -> None:
         self.gap, self.seed, self.device = gap, seed, device
         self.codec = Codec(gap.world, condition, seed)
@@ -71,13 +70,12 @@ class SymbolicTask:
             "test": test_examples,
             "seen": seen_examples,
         }
-        self._model_spec, self._batch, self._scramble = model, optimiser.batch, scramble
+        self._model_spec, self._batch = model, optimiser.batch
         self._order = lru_cache(maxsize=1)(self._shuffle)
 
     @cached_property
     def sets(self) -> Sets:
-        sets = self.gap.sets(**self._sizes, seed=self.seed)
-        return sets if self._scramble is None else sets.with_scrambled_hidden(self.gap, self._scramble)
+        return self.gap.sets(**self._sizes, seed=self.seed)
 
     @cached_property
     def _train(self) -> tuple[Tensor, Tensor]:
@@ -102,6 +100,10 @@ class SymbolicTask:
     def chooses_by(self) -> bytes:
         seen = self.sets.eval_seen
         return seen.inputs.tobytes() + self.codec.encode(seen).tobytes()
+
+    def shown(self, step: int) -> bytes:
+        chosen = self._batch_examples(step)
+        return b"".join(tokens[chosen].cpu().numpy().tobytes() for tokens in self._train)
 
     def losses(self, model: nn.Module, step: int) -> Iterator[Tensor]:
         """Mean cross-entropy over all tokens of the batch, each predicted from the true ones before it."""

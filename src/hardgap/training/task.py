@@ -46,6 +46,9 @@ class Task(Protocol):
     def contradicted(self, model: nn.Module) -> bool:
         """Whether what is visible of the training examples contradicts the network. Hidden targets have no say."""
 
+    def shown(self, step: int) -> bytes:
+        """All that training is given in this step's batch: inputs, and targets where the loss may look at them."""
+
     def losses(self, model: nn.Module, step: int) -> Iterator[Tensor]:
         """The loss of this step's batch (steps count from the last start), in pieces that add up to it.
 
