@@ -8,7 +8,7 @@ from typing import Any
 from hardgap.report.rates import Rate, pooled, rates
 from hardgap.report.statistics import same_rate_p
 from hardgap.runs.store import Store
-from hardgap.runs.summary import SUCCESS
+from hardgap.runs.summary import SUCCESS, restarts
 from hardgap.studies.study import Scale
 from hardgap.studies.target import control
 from hardgap.studies.trial import Arm
@@ -45,7 +45,7 @@ def _on_seeds_of(arm: Arm, other: Arm) -> Arm:
 
 def _restarted(store: Store, run_id: str) -> bool:
     """Whether a run's network was thrown away for a fresh one."""
-    return bool(store.curve(run_id)[-1]["detail"].get("attempt"))
+    return bool(restarts(store.curve(run_id)))
 
 
 def _outcomes(arm: Arm, part: Rate) -> Outcomes:
