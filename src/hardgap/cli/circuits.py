@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from hardgap.cli.gap_options import check_seed
-from hardgap.cli.output import STORE, Json, StoreFolder, err, show_json, show_table
+from hardgap.cli.output import STORE, Json, StoreFolder, err, show_json, show_text_table
 from hardgap.errors import BadInput
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _open(
         show_json(data)
         return
     for table in circuit_tables(data):
-        show_table(table.title, table.columns, table.rows, table.right)
+        show_text_table(table)
 
 
 def _over_time(store: Store, config: AutomatonRun, figure: Path | None, *, json: bool) -> None:
@@ -129,7 +129,7 @@ def _over_time(store: Store, config: AutomatonRun, figure: Path | None, *, json:
         show_json(data)
         return
     table = timeline_table(data)
-    show_table(table.title, table.columns, table.rows, table.right)
+    show_text_table(table)
 
 
 def _snapshots(store: Store, config: AutomatonRun) -> Iterator[tuple[int, nn.Module]]:

@@ -49,6 +49,7 @@ def show_rows(store: Store, rows: list[Row], *, json: bool) -> None:
             for d in data
         ],
         right=["steps", "visible %", "holdout %", "solved at", "time"],
+        detail=["steps", "visible %", "time"],
     )  # fmt: skip
 
 

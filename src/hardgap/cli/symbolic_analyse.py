@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from hardgap.cli.baselines import one_thread
 from hardgap.cli.gap_options import check_seed
-from hardgap.cli.output import STORE, Json, StoreFolder, err, show_json, show_table
+from hardgap.cli.output import STORE, Json, StoreFolder, err, show_json, show_text_table
 from hardgap.cli.symbolic import chosen_step, symbolic_config
 from hardgap.errors import BadInput
 from hardgap.runs.selection import Selection
@@ -64,7 +64,7 @@ def analyse(
     from hardgap.report.symbolic_tables import analysis_tables
 
     for table in analysis_tables(report):
-        show_table(table.title, table.columns, table.rows, table.right)
+        show_text_table(table)
 
 
 def _open(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from hardgap.cli.baselines import one_thread
-from hardgap.cli.output import STORE, Json, StoreFolder, complain, err, percent, show_json, show_table
+from hardgap.cli.output import STORE, Json, StoreFolder, complain, err, percent, show_json, show_table, show_text_table
 from hardgap.cli.symbolic import Ambiguous, Bits, Length, Operators, ScaleName, configure
 from hardgap.runs.selection import Selection
 
@@ -141,7 +141,7 @@ def coverage(
         show_json(report)
         return code
     for table in (coverage_table(report), baselines_table(report), summary_table(report)):
-        show_table(table.title, table.columns, table.rows, table.right)
+        show_text_table(table)
     return code
 
 

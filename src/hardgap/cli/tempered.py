@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from hardgap.cli.output import STORE, Json, StoreFolder, err, show_json, show_table, show_written
+from hardgap.cli.output import STORE, Json, StoreFolder, err, show_json, show_table, show_text_table, show_written
 from hardgap.errors import BadInput
 
 if TYPE_CHECKING:
@@ -155,4 +155,4 @@ def _show(store: Store, trial: Trial, scale: Scale, figure: Path | None, markdow
     elif markdown:
         print(as_markdown([table]), end="")
     else:
-        show_table(table.title, table.columns, table.rows, right=table.right)
+        show_text_table(table)
