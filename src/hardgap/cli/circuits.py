@@ -118,13 +118,15 @@ def _open(
 def _over_time(store: Store, config: AutomatonRun, figure: Path | None, *, json: bool) -> None:
     from hardgap.circuits.over_time import over_time
     from hardgap.report.circuits_tables import timeline_table
+    from hardgap.runs.summary import restarts
 
     err().print(f"{config.describe()}  (run {config.id})")
     timeline = over_time(
         _snapshots(store, config), config.gap, _rows(config), on_start=lambda step: err().print(f"  step {step}")
     )
-    data = {"run": config.id, "about": config.describe(), **timeline.as_dict()}
-    _draw(data, figure, over_time=True, curve=store.curve(config.id))
+    curve = store.curve(config.id)
+    data = {"run": config.id, "about": config.describe(), "restarts": restarts(curve), **timeline.as_dict()}
+    _draw(data, figure, over_time=True, curve=curve)
     if json:
         show_json(data)
         return

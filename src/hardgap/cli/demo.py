@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import STORE, Json, StoreFolder, err, percent, show_json
+from hardgap.cli.output import STORE, Json, StoreFolder, err, out, percent, show_json
 from hardgap.errors import BadInput
+from hardgap.runs.summary import restarts
 
 if TYPE_CHECKING:
     from hardgap.report.demo import Demo
@@ -31,7 +34,7 @@ def demo(
 
     Hides one entry of Rule 150, asks similarity methods for it, trains a two-layer transformer beside a
     control (one step only; under `--recipe tempered`, the paper's regime), and shows the truth table that
-    it computes. The second time, the runs are already in the store and only the story is told.
+    it computes. The second time, the runs are already in the store and the story is told from there.
 
     Try:
 
@@ -62,6 +65,7 @@ def demo(
             "page": str(page),
             "runs": {"soft": told.soft.id, "control": told.control.id},
             "similarity": [{"method": name, "answer": answer, "right": right} for name, answer, right in answers],
+            "restarts": {"soft": restarts(soft), "control": restarts(control)},
             "holdout": {"soft": soft[-1]["holdout"], "control": control[-1]["holdout"]},
             "recovered_table": [answer for _, _, answer, _ in table],
         })  # fmt: skip
@@ -69,14 +73,14 @@ def demo(
 
 
 class _Narrator:
-    """Tells the story on stdout, or keeps silent when JSON was asked for."""
+    """Tells the story on stdout in lines that fit the terminal, or keeps silent when JSON was asked for."""
 
     def __init__(self, *, silent: bool) -> None:
-        self._silent = silent
+        self._silent, self._width = silent, out().width
 
-    def __call__(self, text: str = "") -> None:
-        if not self._silent:
-            print(text, flush=True)
+    def __call__(self, text: str) -> None:
+        for line in () if self._silent else text.split("\n"):
+            print(fill(line, self._width, subsequent_indent="   "), flush=True)
 
 
 def _tell_gap(say: _Narrator, told: Demo, answers: list[tuple[str, int, bool]]) -> None:
@@ -119,25 +123,35 @@ def _tell_outcome(
 
 
 class _Watch:
-    """Prints a line whenever either run has been evaluated again."""
+    """Prints one row a step, once both runs have come that far (or ended); what was there before, at the first look."""
 
     def __init__(self, say: _Narrator, store: Store, told: Demo) -> None:
         self._say, self._store, self._told = say, store, told
-        self._shown: tuple[int, int] | None = None
-        say("      step    visible   hidden          step    visible   hidden   (control)")
+        self._ids = (told.soft.id, told.control.id)
+        self._shown = -1
+        say(f"   {'step':>7}  {'visible':>9} {'hidden':>8}    {'visible':>9} {'hidden':>8} (control)")
 
     def __call__(self, progress: Progress) -> None:
-        curves = [self._store.curve(run.id) for run in (self._told.soft, self._told.control)]
-        latest = (len(curves[0]), len(curves[1]))
-        if latest != self._shown and any(latest):
-            self._shown = latest
-            self._say("   " + "     ".join(_point(curve) for curve in curves))
-        elif progress.running == 0 and not any(latest) and sys.stderr.isatty():
+        status = self._store.progress(self._ids)  # before the curves: one of a run that has ended is whole
+        curves = {run_id: self._store.curve(run_id) for run_id in self._ids}
+        going = [curves[run_id] for run_id in self._ids if status[run_id][0] in ("queued", "running")]
+        limit = min((curve[-1]["step"] if curve else -1 for curve in going), default=math.inf)
+        steps = {point["step"] for curve in curves.values() for point in curve}
+        for step in sorted(step for step in steps if self._shown < step <= limit):
+            self._row(step, *curves.values())
+            self._shown = step
+        if self._shown < 0 and sys.stderr.isatty():
             err().print("   starting …", end="\r")
 
+    def _row(self, step: int, soft: list[dict[str, Any]], control: list[dict[str, Any]]) -> None:
+        if step in restarts(soft):  # the control has none
+            at = self._told.soft.budget.restart_at
+            self._say(f"     -- started again at step {at}: visible cells contradicted the network,")
+            self._say("        so it got fresh weights and half the temperature --")
+        self._say(f"   {step:>7}  {_accuracies(soft, step)}    {_accuracies(control, step)}".rstrip())
 
-def _point(curve: list[dict[str, Any]]) -> str:
-    if not curve:
-        return " " * 28
-    last = curve[-1]
-    return f"{last['step']:>7} {100 * last['visible']:>10.1f} {100 * last['holdout']:>8.1f} "
+
+def _accuracies(curve: list[dict[str, Any]], step: int) -> str:
+    """Visible and hidden of the evaluation at a step; blank if there is none, because the run had ended."""
+    found = [point for point in curve if point["step"] == step]
+    return f"{percent(found[0]['visible']):>9} {percent(found[0]['holdout']):>8}" if found else " " * 18

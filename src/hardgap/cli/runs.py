@@ -10,7 +10,7 @@ from cyclopts import App, Parameter
 from hardgap.cli.output import STORE, Json, StoreFolder, duration, err, percent, show_json, show_table
 from hardgap.errors import BadInput
 from hardgap.runs.store import Row, Store
-from hardgap.runs.summary import summarise
+from hardgap.runs.summary import restarts, summarise
 
 runs = App(name="runs", help="List, show, export, import, certify and remove measured runs.")
 
@@ -89,13 +89,17 @@ def show(run: str, /, *, store: StoreFolder = STORE, json: Json = False) -> None
         ["", "value"],
         [*as_dict(opened, row).items(), *config.items(), *row.versions.items()],
     )
+    _show_curve(curve)
+
+
+def _show_curve(curve: list[dict[str, Any]]) -> None:
+    columns = ["step", "loss", "visible %", "holdout %"]
     points = [[p["step"], _number(p["loss"]), percent(p["visible"]), percent(p["holdout"])] for p in curve]
-    show_table(
-        "Curve",
-        ["step", "loss", "visible %", "holdout %"],
-        points,
-        right=["step", "loss", "visible %", "holdout %"],
-    )
+    if not (again := restarts(curve)):
+        show_table("Curve", columns, points, right=columns)
+        return
+    marked = [[*point, "started again" if point[0] in again else ""] for point in points]
+    show_table("Curve", [*columns, "network"], marked, right=columns)
 
 
 def _number(value: float | None) -> str:

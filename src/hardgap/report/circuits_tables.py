@@ -42,7 +42,9 @@ def timeline_table(data: Data) -> TextTable:
         [name, "no rise" if step is None else step, *(_percent(moment["signals"].get(name)) for moment in shown)]
         for name, step in data["appears"].items()
     ]
-    return TextTable("When each signal appears", ["signal", "appears at", *columns], rows, ["appears at", *columns])
+    again = "".join(f"; started again, another network from step {step} on" for step in data["restarts"])
+    title = f"When each signal appears{again}"
+    return TextTable(title, ["signal", "appears at", *columns], rows, ["appears at", *columns])
 
 
 def _polynomial(data: Data) -> TextTable:

@@ -17,6 +17,7 @@ from hardgap.report.page import Page
 from hardgap.runs.config import AutomatonRun
 from hardgap.runs.local import Progress, run_sweep
 from hardgap.runs.store import Store
+from hardgap.runs.summary import restarts
 from hardgap.studies.recipes import RECIPES, Recipe, untempered
 from hardgap.training.spec import Unrolling
 
@@ -138,6 +139,12 @@ def _training(page: Page, demo: Demo, soft: list[dict[str, Any]], control: list[
         f"Left: it predicts {demo.soft.unrolling.steps} steps in a row, its own probabilities fed back, so that a late "
         f"visible error can blame an early hidden guess. Right, {demo.beside}; {demo.why}."
     )
+    if restarts(soft):
+        page.paragraph(
+            f"The dashed line on the left: at step {demo.soft.budget.restart_at} visible cells of the training rows "
+            "contradicted what the network made of them, so it was started again with fresh weights and half the "
+            "temperature. What it had learned was thrown away; no hidden cell had a say in that."
+        )
     panels = [(demo.left, [soft]), (demo.right, [control])]
     page.figure(as_svg(curves_figure(panels)), "Accuracy on visible and hidden patterns over training")
 

@@ -26,6 +26,7 @@ class Summary:
     solved_step: int | None  # the first evaluation with both accuracies at least `solved_at`
     lasting_step: int | None  # the first of the evaluations, solved all, with which the run ended
     transition_step: int | None  # the first evaluation with holdout at least 50 %
+    restarts: int  # how often another network went on
 
     @property
     def success(self) -> bool:
@@ -52,6 +53,7 @@ def summarise(curve: list[dict[str, Any]], solved_at: float = 0.99) -> Summary:
         solved_step=solved[0] if solved else None,
         lasting_step=lasting[0] if lasting else None,
         transition_step=crossed[0] if crossed else None,
+        restarts=len(restarts(curve)),
     )
 
 
