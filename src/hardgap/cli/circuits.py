@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from hardgap.cli.gap_options import check_seed
 from hardgap.cli.output import STORE, Json, StoreFolder, err, show_json, show_text_table
+from hardgap.cli.writing import check_figure
 from hardgap.errors import BadInput
 
 if TYPE_CHECKING:
@@ -55,10 +56,7 @@ def circuits(
     """
     if over_time and (only is not None or step is not None):
         raise BadInput("--over-time follows fixed signals over all snapshots; it goes without --only and --step")
-    if figure is not None:
-        from hardgap.report.figures import check_format
-
-        check_format(figure)
+    check_figure(figure)
     check_seed(seed)
     from hardgap.runs.execute import single_thread
     from hardgap.runs.store import Store

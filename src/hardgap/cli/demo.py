@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from hardgap.cli.output import STORE, Json, StoreFolder, err, out, percent, show_json
+from hardgap.cli.writing import check_file
 from hardgap.errors import BadInput
 from hardgap.runs.summary import restarts
 
@@ -41,6 +42,7 @@ def demo(
         hardgap demo --page story.html
         hardgap demo --recipe tempered
     """
+    check_file("--page", page)
     say = _Narrator(silent=json)
     say("Setting the scene …")
     from hardgap.report.demo import make_demo, recovered_table, similarity_says, train_both, write_page

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from hardgap.cli.output import STORE, Json, StoreFolder, percent, show_json, show_table, show_text_table
+from hardgap.cli.writing import check_figure
 from hardgap.errors import BadInput
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ def reproduce(
 
     chosen = choose(studies)
     if figure is not None:
-        _check_figure(chosen, figure)
+        _check_one_figure(chosen)
+        check_figure(figure)
     check_workers(workers)
     seconds = parse_duration(budget) if budget else None
     opened = Store(store, create=run)
@@ -73,12 +75,10 @@ def reproduce(
     return code
 
 
-def _check_figure(chosen: list[Study], path: Path) -> None:
-    """Before anything is trained: whether these studies are one figure, in a format that is offered."""
-    from hardgap.report.figures import check_format
+def _check_one_figure(chosen: list[Study]) -> None:
+    """Before anything is trained: whether these studies are one figure."""
     from hardgap.studies.study import Published
 
-    check_format(path)
     if len({isinstance(study.published, Published) for study in chosen}) > 1:
         raise BadInput("--figure: success rates and means are two figures; name `symbolic`, or studies other than it")
 
