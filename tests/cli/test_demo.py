@@ -116,3 +116,15 @@ def test_no_line_of_the_story_is_wider_than_the_terminal(
     with pytest.raises(SystemExit):
         main(["demo", "--recipe", "tempered"])
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
+
+
+def test_an_entry_that_was_found_and_lost_is_told(
+    store: Store, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    store.put_done(TOLD.soft, [point(0), point(300, 1.0), point(350), point(600)], "budget", {}, 1.0)
+    store.put_done(TOLD.control, [point(0), point(600)], "budget", {}, 1.0)
+    with pytest.raises(SystemExit) as ended:
+        main(["demo", "--recipe", "tempered"])
+    assert ended.value.code == 1
+    assert "It was right at step 300, and was lost again" in capsys.readouterr().out
+    assert "It was at step 300, and was lost again." in (tmp_path / "hardgap-demo.html").read_text()

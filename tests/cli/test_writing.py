@@ -70,6 +70,10 @@ def test_a_file_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
     check_file("--page", tmp_path / "new.html")
     assert list(tmp_path.iterdir()) == [path]
     check_file("--page", Path("/dev/null"))
+    (tmp_path / "link.html").symlink_to(tmp_path / "target.html")
+    check_file("--page", tmp_path / "link.html")
+    assert (tmp_path / "link.html").is_symlink()
+    assert not (tmp_path / "target.html").exists()
 
 
 def test_a_folder_may_still_have_to_be_made(tmp_path: Path) -> None:

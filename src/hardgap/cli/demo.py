@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from hardgap.runs.local import Progress
     from hardgap.runs.store import Store
 
+Curve = list[dict[str, Any]]
+
 
 def demo(
     *,
@@ -45,7 +47,7 @@ def demo(
     check_file("--page", page)
     say = _Narrator(silent=json)
     say("Setting the scene …")
-    from hardgap.report.demo import make_demo, recovered_table, similarity_says, train_both, write_page
+    from hardgap.report.demo import RECOVERED, make_demo, recovered_table, similarity_says, train_both, write_page
     from hardgap.runs.store import Store
 
     told, opened = make_demo(recipe), Store(store)
@@ -61,7 +63,9 @@ def demo(
     soft, control = opened.curve(told.soft.id), opened.curve(told.control.id)
     table = recovered_table(gap, soft)
     write_page(page, told, soft, control)
-    _tell_outcome(say, told, table, control, page)
+    _tell_outcome(say, told, table, soft, control)
+    say(f"\nThe story with its pictures: {page}")
+    say("Next: hardgap reproduce main --budget 30m")
     if json:
         show_json({
             "page": str(page),
@@ -71,18 +75,21 @@ def demo(
             "holdout": {"soft": soft[-1]["holdout"], "control": control[-1]["holdout"]},
             "recovered_table": [answer for _, _, answer, _ in table],
         })  # fmt: skip
-    return 0 if soft[-1]["holdout"] >= 0.99 else 1
+    return 0 if soft[-1]["holdout"] >= RECOVERED else 1
 
 
 class _Narrator:
     """Tells the story on stdout in lines that fit the terminal, or keeps silent when JSON was asked for."""
 
     def __init__(self, *, silent: bool) -> None:
-        self._silent, self._width = silent, out().width
+        self._silent, self._width = silent, min(out().width, 100)
 
     def __call__(self, text: str) -> None:
         for line in () if self._silent else text.split("\n"):
-            print(fill(line, self._width, subsequent_indent="   "), flush=True)
+            print(self._fill(line), flush=True)
+
+    def _fill(self, line: str) -> str:
+        return fill(line, self._width, subsequent_indent="   ", break_long_words=False, break_on_hyphens=False)
 
 
 def _tell_gap(say: _Narrator, told: Demo, answers: list[tuple[str, int, bool]]) -> None:
@@ -101,13 +108,17 @@ def _tell_gap(say: _Narrator, told: Demo, answers: list[tuple[str, int, bool]]) 
         say(f"   {name:<14} {answer}   {'right' if right else 'wrong'}")
     opposite = ", ".join(f"{text} → {output}" for text, output in neighbours(gap))
     say(f"\n   They must be wrong: every pattern one bit away has the opposite output ({opposite}).\n")
-    say("3. A two-layer transformer trains on the visible entries, feeding its own predictions back for 4 steps;")
-    say(f"   {told.beside}. Accuracy on test rows, %:\n")
+    say(
+        "3. A two-layer transformer trains on the visible entries, feeding its own predictions back for 4 steps; "
+        f"{told.beside}. Accuracy on test rows, %:\n"
+    )
 
 
 def _tell_outcome(
-    say: _Narrator, told: Demo, table: list[tuple[str, int, int, float]], control: list[dict[str, Any]], page: Path
+    say: _Narrator, told: Demo, table: list[tuple[str, int, int, float]], soft: Curve, control: Curve
 ) -> None:
+    from hardgap.report.demo import RECOVERED, lost_after
+
     gap = told.gap
     hidden, truth, answer, right = table[gap.hidden[0]]
     stays = percent(control[-1]["holdout"])
@@ -115,13 +126,13 @@ def _tell_outcome(
     say("   The truth table that the first network computes:\n")
     say("   pattern  " + "  ".join(text for text, *_ in table))
     say("   network   " + "    ".join(str(answer) for _, _, answer, _ in table))
-    if right >= 0.99:
+    if right >= RECOVERED:
         say(f"\n   {hidden} → {answer}: an entry that it was never shown, right on {percent(right)} % of test cells.")
     else:
         say(f"\n   {hidden} → {answer}, the truth is {truth}: not recovered on this machine ({percent(right)} %).")
+        if (step := lost_after(soft)) is not None:
+            say(f"   It was right at step {step}, and was lost again: training can blow up after it has converged.")
         say("   Not every seed succeeds, here as in the paper; `hardgap reproduce` counts how many do.")
-    say(f"\nThe story with its pictures: {page}")
-    say("Next: hardgap reproduce main --budget 30m")
 
 
 class _Watch:
@@ -145,7 +156,7 @@ class _Watch:
         if self._shown < 0 and sys.stderr.isatty():
             err().print("   starting …", end="\r")
 
-    def _row(self, step: int, soft: list[dict[str, Any]], control: list[dict[str, Any]]) -> None:
+    def _row(self, step: int, soft: Curve, control: Curve) -> None:
         if step in restarts(soft):  # the control has none
             at = self._told.soft.budget.restart_at
             self._say(f"     -- started again at step {at}: visible cells contradicted the network,")
@@ -153,7 +164,7 @@ class _Watch:
         self._say(f"   {step:>7}  {_accuracies(soft, step)}    {_accuracies(control, step)}".rstrip())
 
 
-def _accuracies(curve: list[dict[str, Any]], step: int) -> str:
+def _accuracies(curve: Curve, step: int) -> str:
     """Visible and hidden of the evaluation at a step; blank if there is none, because the run had ended."""
     found = [point for point in curve if point["step"] == step]
     return f"{percent(found[0]['visible']):>9} {percent(found[0]['holdout']):>8}" if found else " " * 18

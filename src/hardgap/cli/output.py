@@ -15,7 +15,7 @@ from rich.box import HEAVY_HEAD
 from rich.console import Console
 from rich.text import Text
 
-from hardgap.cli.tables import make_columns, table_lines
+from hardgap.cli.tables import make_columns, printable, table_lines
 
 if TYPE_CHECKING:
     from hardgap.report.circuits_tables import TextTable
@@ -75,7 +75,7 @@ def show_table(
     """
     console = out()
     if title:
-        console.print(Text(title, "bold"))
+        console.print(Text(printable(title), "bold"))
     made = make_columns(columns, rows, right)
     lines = table_lines(made, console.width, HEAVY_HEAD.substitute(console.options), detail=detail, notes=notes)
     for style, group in groupby(lines, key=itemgetter(1)):

@@ -44,7 +44,7 @@ class Column:
     @cached_property
     def least(self) -> int:
         """The width below which it cannot be read."""
-        name = max((cell_len(word) for word in self.name.split()), default=0)
+        name = max((_width(word) for word in self.name.split()), default=0)
         return max(name, 1, self._content if self.whole else min(self._content, READABLE))
 
     @cached_property
@@ -146,19 +146,24 @@ def _plain(text: str, width: int, style: str, indent: int = 0) -> Iterator[Line]
 
 def _broken(text: str, width: int) -> list[str]:
     """The text in lines of at most `width`, between words where that is possible."""
-    if "\n" not in text and cell_len(text) <= width:
+    if "\n" not in text and _width(text) <= width:
         return [text]
     return [line.plain.rstrip() for line in Text(text).wrap(_ANY, max(1, width))]
 
 
 def _padded(text: str, width: int, right: bool = False) -> str:
-    space = " " * (width - cell_len(text))
+    space = " " * (width - _width(text))
     return space + text if right else text + space
 
 
 def _length(text: str) -> int:
     """Of the longest line."""
-    return max(map(cell_len, text.split("\n")))
+    return max(map(_width, text.split("\n")))
+
+
+def _width(line: str) -> int:
+    """How many places of a terminal it takes; most lines of a long table are plain."""
+    return len(line) if line.isascii() else cell_len(line)
 
 
 _ANY = Console()  # `Text.wrap` asks for one; how lines are broken does not depend on it

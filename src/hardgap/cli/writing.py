@@ -16,7 +16,7 @@ def check_file(option: str, path: Path) -> None:
             return  # a device or a pipe: opening it could wait for a reader
         path.open("ab").close()
         if not there:
-            path.unlink()
+            path.resolve().unlink()  # through a link, if the name is one
     except OSError as error:
         raise BadInput(f"{option} {path} cannot be written: {error.strerror}") from error
 
