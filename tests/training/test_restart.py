@@ -14,6 +14,7 @@ from hardgap.automata.rule import parse_rule
 from hardgap.runs.certificate import Certificate
 from hardgap.runs.config import AutomatonRun
 from hardgap.runs.execute import build_task, build_trainer
+from hardgap.runs.summary import restarts
 from hardgap.training.automaton import AutomatonTask
 from hardgap.training.loop import Observer
 
@@ -61,6 +62,14 @@ def test_other_weights_and_half_the_temperature(tiny: Tiny) -> None:
     assert (task.unrolling.temperature.start, task.unrolling.temperature.end) == (4.0, 1.0)
     assert torch.equal(again.state_dict()["positions"], twice.state_dict()["positions"])
     assert not torch.equal(first.state_dict()["positions"], again.state_dict()["positions"])
+
+
+def test_a_curve_tells_where_another_network_goes_on(tiny: Tiny) -> None:
+    """The evaluation at step 3 is still of the network that is then thrown away."""
+    for budget, found in ((AGAIN, [6]), (AGAIN | {"restart_at": None}, [])):
+        trainer = build_trainer(tiny(budget=budget))
+        trainer.run()
+        assert restarts([point.as_dict() for point in trainer.curve]) == found
 
 
 @pytest.mark.parametrize("stop", [2, 3, 4, 6, 8])

@@ -11,6 +11,7 @@ from cyclopts import Parameter
 
 from hardgap.cli.gap_options import check_seed, parse_gap
 from hardgap.cli.output import STORE, Json, StoreFolder, Trust, percent, show_json, show_table
+from hardgap.cli.writing import check_figure
 from hardgap.errors import BadInput
 
 if TYPE_CHECKING:
@@ -65,10 +66,7 @@ def baselines(
     elif runs or solved is not None or sizes is not None:
         raise BadInput("--rule goes without runs, --solved and --sizes: it is about no network")
     check_seed(seed)
-    if figure is not None:
-        from hardgap.report.figures import check_format
-
-        check_format(figure)
+    check_figure(figure)
     chosen = _methods(method or [], temporal=temporal)
     if rule is None:
         report = _of_runs(store, runs, solved, at_most, chosen, size, sizes, seed, trust=trust)

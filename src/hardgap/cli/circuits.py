@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from hardgap.cli.gap_options import check_seed
-from hardgap.cli.output import STORE, Json, StoreFolder, Trust, err, show_json, show_table
+from hardgap.cli.output import STORE, Json, StoreFolder, Trust, err, show_json, show_text_table
+from hardgap.cli.writing import check_figure
 from hardgap.errors import BadInput
 
 if TYPE_CHECKING:
@@ -56,10 +57,7 @@ def circuits(
     """
     if over_time and (only is not None or step is not None):
         raise BadInput("--over-time follows fixed signals over all snapshots; it goes without --only and --step")
-    if figure is not None:
-        from hardgap.report.figures import check_format
-
-        check_format(figure)
+    check_figure(figure)
     check_seed(seed)
     from hardgap import plugins
     from hardgap.runs.execute import single_thread
@@ -116,24 +114,26 @@ def _open(
         show_json(data)
         return
     for table in circuit_tables(data):
-        show_table(table.title, table.columns, table.rows, table.right)
+        show_text_table(table)
 
 
 def _over_time(store: Store, config: AutomatonRun, figure: Path | None, *, json: bool) -> None:
     from hardgap.circuits.over_time import over_time
     from hardgap.report.circuits_tables import timeline_table
+    from hardgap.runs.summary import restarts
 
     err().print(f"{config.describe()}  (run {config.id})")
     timeline = over_time(
         _snapshots(store, config), config.gap, _rows(config), on_start=lambda step: err().print(f"  step {step}")
     )
-    data = {"run": config.id, "about": config.describe(), **timeline.as_dict()}
-    _draw(data, figure, over_time=True, curve=store.curve(config.id))
+    curve = store.curve(config.id)
+    data = {"run": config.id, "about": config.describe(), "restarts": restarts(curve), **timeline.as_dict()}
+    _draw(data, figure, over_time=True, curve=curve)
     if json:
         show_json(data)
         return
     table = timeline_table(data)
-    show_table(table.title, table.columns, table.rows, table.right)
+    show_text_table(table)
 
 
 def _snapshots(store: Store, config: AutomatonRun) -> Iterator[tuple[int, nn.Module]]:

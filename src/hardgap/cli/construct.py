@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from hardgap.cli.output import Json, out, show_json, show_table
+from hardgap.cli.writing import check_file, check_folder
 
 if TYPE_CHECKING:
     from hardgap.theory.recipe import Recipe
@@ -56,10 +57,13 @@ def construct(
     torch.set_num_threads(1)
     rules = tuple(parse_rule(text) for text in (rule, *(then or ())))
     recipe = Recipe(rules, width=width, paper=shape == "paper", compact=compact, code=code)
+    more = f"-and-{len(rules) - 1}-more" if then else ""
+    path = output or Path(f"rule-{rules[0].name.replace(':', '-')}{more}-{width}.safetensors")
+    check_folder("--output", path.parent)
+    if path.parent.exists():
+        check_file("--output", path)
     report = _report(recipe)
     if report["exact"]:
-        more = f"-and-{len(rules) - 1}-more" if then else ""
-        path = output or Path(f"rule-{rules[0].name.replace(':', '-')}{more}-{width}.safetensors")
         save_tensors(path, recipe.build().model.state_dict(), recipe.meta())
         report["saved"] = str(path)
     if limits:

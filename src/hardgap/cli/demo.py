@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import STORE, Json, StoreFolder, err, percent, show_json
+from hardgap.cli.output import STORE, Json, StoreFolder, err, out, percent, show_json
+from hardgap.cli.writing import check_file
 from hardgap.errors import BadInput
+from hardgap.runs.summary import restarts
 
 if TYPE_CHECKING:
     from hardgap.report.demo import Demo
     from hardgap.runs.local import Progress
     from hardgap.runs.store import Store
+
+Curve = list[dict[str, Any]]
 
 
 def demo(
@@ -31,16 +37,17 @@ def demo(
 
     Hides one entry of Rule 150, asks similarity methods for it, trains a two-layer transformer beside a
     control (one step only; under `--recipe tempered`, the paper's regime), and shows the truth table that
-    it computes. The second time, the runs are already in the store and only the story is told.
+    it computes. The second time, the runs are already in the store and the story is told from there.
 
     Try:
 
         hardgap demo --page story.html
         hardgap demo --recipe tempered
     """
+    check_file("--page", page)
     say = _Narrator(silent=json)
     say("Setting the scene …")
-    from hardgap.report.demo import make_demo, recovered_table, similarity_says, train_both, write_page
+    from hardgap.report.demo import RECOVERED, make_demo, recovered_table, similarity_says, train_both, write_page
     from hardgap.runs.store import Store
 
     told, opened = make_demo(recipe), Store(store)
@@ -56,27 +63,33 @@ def demo(
     soft, control = opened.curve(told.soft.id), opened.curve(told.control.id)
     table = recovered_table(gap, soft)
     write_page(page, told, soft, control)
-    _tell_outcome(say, told, table, control, page)
+    _tell_outcome(say, told, table, soft, control)
+    say(f"\nThe story with its pictures: {page}")
+    say("Next: hardgap reproduce main --budget 30m")
     if json:
         show_json({
             "page": str(page),
             "runs": {"soft": told.soft.id, "control": told.control.id},
             "similarity": [{"method": name, "answer": answer, "right": right} for name, answer, right in answers],
+            "restarts": {"soft": restarts(soft), "control": restarts(control)},
             "holdout": {"soft": soft[-1]["holdout"], "control": control[-1]["holdout"]},
             "recovered_table": [answer for _, _, answer, _ in table],
         })  # fmt: skip
-    return 0 if soft[-1]["holdout"] >= 0.99 else 1
+    return 0 if soft[-1]["holdout"] >= RECOVERED else 1
 
 
 class _Narrator:
-    """Tells the story on stdout, or keeps silent when JSON was asked for."""
+    """Tells the story on stdout in lines that fit the terminal, or keeps silent when JSON was asked for."""
 
     def __init__(self, *, silent: bool) -> None:
-        self._silent = silent
+        self._silent, self._width = silent, min(out().width, 100)
 
-    def __call__(self, text: str = "") -> None:
-        if not self._silent:
-            print(text, flush=True)
+    def __call__(self, text: str) -> None:
+        for line in () if self._silent else text.split("\n"):
+            print(self._fill(line), flush=True)
+
+    def _fill(self, line: str) -> str:
+        return fill(line, self._width, subsequent_indent="   ", break_long_words=False, break_on_hyphens=False)
 
 
 def _tell_gap(say: _Narrator, told: Demo, answers: list[tuple[str, int, bool]]) -> None:
@@ -95,13 +108,17 @@ def _tell_gap(say: _Narrator, told: Demo, answers: list[tuple[str, int, bool]]) 
         say(f"   {name:<14} {answer}   {'right' if right else 'wrong'}")
     opposite = ", ".join(f"{text} → {output}" for text, output in neighbours(gap))
     say(f"\n   They must be wrong: every pattern one bit away has the opposite output ({opposite}).\n")
-    say("3. A two-layer transformer trains on the visible entries, feeding its own predictions back for 4 steps;")
-    say(f"   {told.beside}. Accuracy on test rows, %:\n")
+    say(
+        "3. A two-layer transformer trains on the visible entries, feeding its own predictions back for 4 steps; "
+        f"{told.beside}. Accuracy on test rows, %:\n"
+    )
 
 
 def _tell_outcome(
-    say: _Narrator, told: Demo, table: list[tuple[str, int, int, float]], control: list[dict[str, Any]], page: Path
+    say: _Narrator, told: Demo, table: list[tuple[str, int, int, float]], soft: Curve, control: Curve
 ) -> None:
+    from hardgap.report.demo import RECOVERED, lost_after
+
     gap = told.gap
     hidden, truth, answer, right = table[gap.hidden[0]]
     stays = percent(control[-1]["holdout"])
@@ -109,35 +126,45 @@ def _tell_outcome(
     say("   The truth table that the first network computes:\n")
     say("   pattern  " + "  ".join(text for text, *_ in table))
     say("   network   " + "    ".join(str(answer) for _, _, answer, _ in table))
-    if right >= 0.99:
+    if right >= RECOVERED:
         say(f"\n   {hidden} → {answer}: an entry that it was never shown, right on {percent(right)} % of test cells.")
     else:
         say(f"\n   {hidden} → {answer}, the truth is {truth}: not recovered on this machine ({percent(right)} %).")
+        if (step := lost_after(soft)) is not None:
+            say(f"   It was right at step {step}, and was lost again: training can blow up after it has converged.")
         say("   Not every seed succeeds, here as in the paper; `hardgap reproduce` counts how many do.")
-    say(f"\nThe story with its pictures: {page}")
-    say("Next: hardgap reproduce main --budget 30m")
 
 
 class _Watch:
-    """Prints a line whenever either run has been evaluated again."""
+    """Prints one row a step, once both runs have come that far (or ended); what was there before, at the first look."""
 
     def __init__(self, say: _Narrator, store: Store, told: Demo) -> None:
         self._say, self._store, self._told = say, store, told
-        self._shown: tuple[int, int] | None = None
-        say("      step    visible   hidden          step    visible   hidden   (control)")
+        self._ids = (told.soft.id, told.control.id)
+        self._shown = -1
+        say(f"   {'step':>7}  {'visible':>9} {'hidden':>8}    {'visible':>9} {'hidden':>8} (control)")
 
     def __call__(self, progress: Progress) -> None:
-        curves = [self._store.curve(run.id) for run in (self._told.soft, self._told.control)]
-        latest = (len(curves[0]), len(curves[1]))
-        if latest != self._shown and any(latest):
-            self._shown = latest
-            self._say("   " + "     ".join(_point(curve) for curve in curves))
-        elif progress.running == 0 and not any(latest) and sys.stderr.isatty():
+        status = self._store.progress(self._ids)  # before the curves: one of a run that has ended is whole
+        curves = {run_id: self._store.curve(run_id) for run_id in self._ids}
+        going = [curves[run_id] for run_id in self._ids if status[run_id][0] in ("queued", "running")]
+        limit = min((curve[-1]["step"] if curve else -1 for curve in going), default=math.inf)
+        steps = {point["step"] for curve in curves.values() for point in curve}
+        for step in sorted(step for step in steps if self._shown < step <= limit):
+            self._row(step, *curves.values())
+            self._shown = step
+        if self._shown < 0 and sys.stderr.isatty():
             err().print("   starting …", end="\r")
 
+    def _row(self, step: int, soft: Curve, control: Curve) -> None:
+        if step in restarts(soft):  # the control has none
+            at = self._told.soft.budget.restart_at
+            self._say(f"     -- started again at step {at}: visible cells contradicted the network,")
+            self._say("        so it got fresh weights and half the temperature --")
+        self._say(f"   {step:>7}  {_accuracies(soft, step)}    {_accuracies(control, step)}".rstrip())
 
-def _point(curve: list[dict[str, Any]]) -> str:
-    if not curve:
-        return " " * 28
-    last = curve[-1]
-    return f"{last['step']:>7} {100 * last['visible']:>10.1f} {100 * last['holdout']:>8.1f} "
+
+def _accuracies(curve: Curve, step: int) -> str:
+    """Visible and hidden of the evaluation at a step; blank if there is none, because the run had ended."""
+    found = [point for point in curve if point["step"] == step]
+    return f"{percent(found[0]['visible']):>9} {percent(found[0]['holdout']):>8}" if found else " " * 18

@@ -57,14 +57,15 @@ def _live(run: Run, label: str) -> Iterator[Watcher]:
 
 @contextmanager
 def _plain(run: Run, label: str) -> Iterator[Watcher]:
-    began, first, last = time.monotonic(), 0, -PLAIN_SECONDS
+    began, first, last, again = time.monotonic(), 0, -PLAIN_SECONDS, False
 
     def point(now: Point) -> None:
-        nonlocal last, first
+        nonlocal last, first, again
         elapsed = time.monotonic() - began
         if last < 0:
             first = now.step
-        if elapsed - last < PLAIN_SECONDS and now.step < run.budget.steps:
+        new, again = _again(now) and not again, _again(now)
+        if elapsed - last < PLAIN_SECONDS and now.step < run.budget.steps and not new:
             return
         last = elapsed
         left = (run.budget.steps - now.step) * elapsed / max(1, now.step - first)
@@ -83,4 +84,10 @@ def _plain(run: Run, label: str) -> Iterator[Watcher]:
 
 
 def _words(now: Point) -> str:
-    return f"visible {100 * now.score.visible:5.1f} %  holdout {100 * now.score.holdout:5.1f} %"
+    again = ", started again" if _again(now) else ""
+    return f"visible {100 * now.score.visible:5.1f} %  holdout {100 * now.score.holdout:5.1f} %{again}"
+
+
+def _again(now: Point) -> bool:
+    """Whether this is the score of another network than the run began with."""
+    return bool(now.score.detail.get("attempt"))

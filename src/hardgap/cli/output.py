@@ -5,14 +5,20 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
+from rich.box import HEAVY_HEAD
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
+
+from hardgap.cli.tables import make_columns, printable, table_lines
+
+if TYPE_CHECKING:
+    from hardgap.report.circuits_tables import TextTable
 
 StoreFolder = Annotated[Path, Parameter(name="--store", env_var="HARDGAP_STORE", help="Folder that keeps the runs.")]
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON instead of a table.")]
@@ -20,6 +26,8 @@ Trust = Annotated[
     bool, Parameter(name="--trust", negative="", help="Run the plug-ins that a stored run names: somebody's code.")
 ]
 STORE = Path("hardgap-runs")
+UNBROKEN = 100_000
+"""How wide a line may get where no terminal shows it: nothing is broken in a pipe or a file."""
 
 
 class _Out(Console):
@@ -28,13 +36,13 @@ class _Out(Console):
 
 
 def out() -> Console:
-    """Where data goes. A pipe gets full-width lines, so that nothing is cut."""
-    return _Out(file=sys.stdout, width=None if sys.stdout.isatty() else 200, highlight=False)
+    """Where data goes. A pipe gets whole lines, so that nothing is cut."""
+    return _Out(file=sys.stdout, width=None if sys.stdout.isatty() else UNBROKEN, highlight=False)
 
 
 def err() -> Console:
     """Where progress and complaints go."""
-    return Console(file=sys.stderr, width=None if sys.stderr.isatty() else 200, highlight=False)
+    return Console(file=sys.stderr, width=None if sys.stderr.isatty() else UNBROKEN, highlight=False)
 
 
 def complain(sentence: str) -> None:
@@ -54,15 +62,32 @@ def show_json(data: Any) -> None:
     print(json.dumps(data, indent=1, allow_nan=False))
 
 
-def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], right: Sequence[str] = ()) -> None:
-    """A table on stdout; columns named in `right` are aligned as numbers."""
-    table = Table(title=escape(title), title_justify="left", title_style="bold")
-    for number, column in enumerate(columns):  # ids and numbers are never broken over lines
-        kept = number == 0 or column in right
-        table.add_column(column, justify="right" if column in right else "left", no_wrap=kept)
-    for row in rows:
-        table.add_row(*(Text("" if cell is None else str(cell)) for cell in row))  # Text: brackets are not markup
-    out().print(table)
+def show_table(
+    title: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    right: Sequence[str] = (),
+    detail: Sequence[str] = (),
+    notes: Sequence[str] = (),
+) -> None:
+    """A table on stdout; columns named in `right` are aligned as numbers, and `notes` are words below each row.
+
+    It is as wide as the terminal at most, and as wide as its content in a pipe. Columns named in `detail` are left out
+    first, from the last on, while the table is wider than that (its least width: what the first column, numbers and
+    verdicts need, 24 characters for each column of words, 3 between two); if that is not enough, rows are stacked.
+    """
+    console = out()
+    if title:
+        console.print(Text(printable(title), "bold"))
+    made = make_columns(columns, rows, right)
+    lines = table_lines(made, console.width, HEAVY_HEAD.substitute(console.options), detail=detail, notes=notes)
+    for style, group in groupby(lines, key=itemgetter(1)):
+        console.out("\n".join(line for line, _ in group), style=style or None, highlight=False)
+
+
+def show_text_table(table: TextTable) -> None:
+    """A table that a report made."""
+    show_table(table.title, table.columns, table.rows, table.right, table.detail, table.notes)
 
 
 def percent(share: float | None) -> str:

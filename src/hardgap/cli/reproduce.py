@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import STORE, Json, StoreFolder, percent, show_json, show_table
+from hardgap.cli.output import STORE, Json, StoreFolder, percent, show_json, show_table, show_text_table
+from hardgap.cli.writing import check_figure
 from hardgap.errors import BadInput
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ def reproduce(
 
     chosen = choose(studies)
     if figure is not None:
-        _check_figure(chosen, figure)
+        _check_one_figure(chosen)
+        check_figure(figure)
     check_workers(workers)
     seconds = parse_duration(budget) if budget else None
     opened = Store(store, create=run)
@@ -73,35 +75,36 @@ def reproduce(
     return code
 
 
-def _check_figure(chosen: list[Study], path: Path) -> None:
-    """Before anything is trained: whether these studies are one figure, in a format that is offered."""
-    from hardgap.report.figures import check_format
+def _check_one_figure(chosen: list[Study]) -> None:
+    """Before anything is trained: whether these studies are one figure."""
     from hardgap.studies.study import Published
 
-    check_format(path)
     if len({isinstance(study.published, Published) for study in chosen}) > 1:
         raise BadInput("--figure: success rates and means are two figures; name `symbolic`, or studies other than it")
 
 
 def show_measured(measured: list[Measured]) -> None:
-    """Measured beside published, as a table."""
+    """Measured beside published, as a table, with each claim in words."""
     scale = measured[0].scale
+    counts, means = ["published", f"measured at {scale}"], ["success rate, Wilson %", "mean %", "published mean %"]
     show_table(
         f"Measured at {scale} scale beside the paper's own numbers (holdout accuracy, 95 % intervals)",
-        ["study", "published", "mean %", f"measured at {scale}", "mean %", "success rate, Wilson %", "verdict"],
+        ["study", *counts, "verdict", *means],
         [
             [
                 m.study,
                 "" if m.published_n is None else f"{m.published_successes}/{m.published_n}",
-                _mean(m.published_mean, m.published_interval),
                 f"{m.successes}/{m.n}" + (f" of {m.planned}" if m.n < m.planned else ""),
-                _mean(m.mean, m.mean_interval),
-                _range(m.wilson),
                 m.verdict,
+                _range(m.wilson),
+                _mean(m.mean, m.mean_interval),
+                _mean(m.published_mean, m.published_interval),
             ]
             for m in measured
         ],
-        right=["published", "mean %", f"measured at {scale}"],
+        right=[*counts, *means],
+        detail=means,
+        notes=[m.claim for m in measured],
     )
 
 
@@ -111,7 +114,7 @@ def show_averaged(measured: list[MeasuredSeeds]) -> None:
 
     for table in (verdict_table(measured), paper_table(measured)):
         if table.rows:
-            show_table(table.title, table.columns, table.rows, table.right)
+            show_text_table(table)
 
 
 def _mean(mean: float | None, interval: tuple[float, float] | None) -> str:

@@ -10,7 +10,7 @@ from cyclopts import App, Parameter
 from hardgap.cli.output import STORE, Json, StoreFolder, Trust, complain, duration, err, percent, show_json, show_table
 from hardgap.errors import BadInput
 from hardgap.runs.store import Row, Store
-from hardgap.runs.summary import summarise
+from hardgap.runs.summary import restarts, summarise
 
 if TYPE_CHECKING:
     from hardgap.runs.certificate import Certificate
@@ -52,6 +52,7 @@ def show_rows(store: Store, rows: list[Row], *, json: bool) -> None:
             for d in data
         ],
         right=["steps", "visible %", "holdout %", "solved at", "time"],
+        detail=["steps", "visible %", "time"],
     )  # fmt: skip
 
 
@@ -91,13 +92,17 @@ def show(run: str, /, *, store: StoreFolder = STORE, json: Json = False) -> None
         ["", "value"],
         [*as_dict(opened, row).items(), *config.items(), *row.versions.items()],
     )
+    _show_curve(curve)
+
+
+def _show_curve(curve: list[dict[str, Any]]) -> None:
+    columns = ["step", "loss", "visible %", "holdout %"]
     points = [[p["step"], _number(p["loss"]), percent(p["visible"]), percent(p["holdout"])] for p in curve]
-    show_table(
-        "Curve",
-        ["step", "loss", "visible %", "holdout %"],
-        points,
-        right=["step", "loss", "visible %", "holdout %"],
-    )
+    if not (again := restarts(curve)):
+        show_table("Curve", columns, points, right=columns)
+        return
+    marked = [[*point, "started again" if point[0] in again else ""] for point in points]
+    show_table("Curve", [*columns, "network"], marked, right=columns)
 
 
 def _number(value: float | None) -> str:

@@ -9,8 +9,9 @@ from cyclopts import Parameter
 
 from hardgap.cli.baselines import one_thread
 from hardgap.cli.gap_options import check_seed
-from hardgap.cli.output import STORE, Json, StoreFolder, Trust, err, show_json, show_table
+from hardgap.cli.output import STORE, Json, StoreFolder, Trust, err, show_json, show_text_table
 from hardgap.cli.symbolic import chosen_step, symbolic_config
+from hardgap.cli.writing import check_folder
 from hardgap.errors import BadInput
 from hardgap.runs.selection import Selection
 
@@ -50,6 +51,8 @@ def analyse(
     if examples < 1:
         raise BadInput(f"--examples {examples}: at least one is needed")
     check_seed(seed)
+    if figures is not None:
+        check_folder("--figures", figures)
     opened = Store(store, create=False)
     if len({symbolic_config(opened, run, trust=trust).length for run in runs}) > 1:
         raise BadInput("these networks use chains of different lengths, which no table can hold: give them apart")
@@ -65,7 +68,7 @@ def analyse(
     from hardgap.report.symbolic_tables import analysis_tables
 
     for table in analysis_tables(report):
-        show_table(table.title, table.columns, table.rows, table.right)
+        show_text_table(table)
 
 
 def _open(

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from hardgap.cli.baselines import one_thread
-from hardgap.cli.output import STORE, Json, StoreFolder, complain, err, percent, show_json, show_table
+from hardgap.cli.output import STORE, Json, StoreFolder, complain, err, percent, show_json, show_table, show_text_table
 from hardgap.cli.symbolic import Ambiguous, Bits, Length, Operators, ScaleName, configure, named_operators
+from hardgap.cli.writing import check_figure, check_folder
 from hardgap.runs.selection import Selection
 
 if TYPE_CHECKING:
@@ -59,12 +60,23 @@ def baselines(
     }  # fmt: skip
     asked = holdouts or all_pairs([parse_operator(text) for text in named] if named else PAPER_OPERATORS)
     runs = [configure(scale, holdout, changes, {}, {}) for holdout in asked]
+    folder = _kept_in(keep, store, runs)
     with one_thread(), show_parts() as progress:
-        found = measure_all(keep or store / "baselines", runs, progress)
+        found = measure_all(folder, runs, progress)
     if json:
         show_json([_as_dict(run, one, scale) for run, one in zip(runs, found, strict=True)])
         return
     _show(runs, found)
+
+
+def _kept_in(keep: Path | None, store: Path, runs: list[SymbolicRun]) -> Path:
+    """The folder of measured baselines, refused if those of these runs are missing and cannot be added."""
+    from hardgap.studies.symbolic_baselines import kept_baselines
+
+    option, folder = ("--keep", keep) if keep else ("--store", store / "baselines")
+    if any(kept_baselines(folder, run) is None for run in runs):
+        check_folder(option, folder)
+    return folder
 
 
 def _as_dict(run: SymbolicRun, found: Baselines, scale: str) -> dict[str, Any]:
@@ -112,18 +124,23 @@ def coverage(
         hardgap symbolic coverage --no-run --figure coverage.svg
     """
     from hardgap.cli.running import check_workers, parse_duration, run_and_report
-    from hardgap.report.figures import check_format, save_figure
+    from hardgap.report.figures import save_figure
     from hardgap.report.symbolic_coverage_tables import baselines_table, coverage_table, summary_table
     from hardgap.runs.store import Store
-    from hardgap.studies.symbolic_coverage import coverage_report, coverage_runs, coverage_seeds, pair_results
+    from hardgap.studies.symbolic_coverage import (
+        baseline_runs,
+        coverage_report,
+        coverage_runs,
+        coverage_seeds,
+        pair_results,
+    )
 
     chosen = coverage_seeds(seeds)
     seconds = parse_duration(budget) if budget else None
     check_workers(workers)
-    if figure is not None:
-        check_format(figure)
+    check_figure(figure)
+    folder = _kept_in(keep, store, baseline_runs(scale) if run else [])
     opened = Store(store, create=run)
-    folder = keep or store / "baselines"
     code = 0
     if run:
         left = _measure_baselines(folder, scale, seconds)
@@ -141,7 +158,7 @@ def coverage(
         show_json(report)
         return code
     for table in (coverage_table(report), baselines_table(report), summary_table(report)):
-        show_table(table.title, table.columns, table.rows, table.right)
+        show_text_table(table)
     return code
 
 

@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from hardgap.cli.output import show_written
 from hardgap.cli.symbolic import ScaleName
+from hardgap.cli.writing import check_document
 
 
 def document(
@@ -29,7 +30,9 @@ def document(
     Try: `hardgap symbolic document docs/symbolic.md`
     """
     from hardgap.report.document import read_page, write_page
-    from hardgap.report.symbolic_document import figures, read_measured, sections
+    from hardgap.report.symbolic_document import BLOCKS, figures, read_measured, sections
 
-    text, measured = read_page(file), read_measured(results, scale)
+    text = read_page(file, BLOCKS)
+    check_document(file)
+    measured = read_measured(results, scale)
     show_written(file, write_page(file, text, sections(measured), figures(measured)))

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from hardgap.cli.output import STORE, Json, StoreFolder, err, show_json, show_table, show_written
+from hardgap.cli.output import STORE, Json, StoreFolder, err, show_json, show_table, show_text_table, show_written
+from hardgap.cli.writing import check_document, check_figure, check_folder
 from hardgap.errors import BadInput
 
 if TYPE_CHECKING:
@@ -62,7 +63,10 @@ def show_trial(
         raise BadInput(f"--seeds {seeds}: at least one seed is needed")
     chosen = choose_trial(trial) if seeds is None else limited(choose_trial(trial), seeds)
     if figure is not None:
-        _check_figure(trial, figure)
+        _check_drawn(trial)
+        check_figure(figure)
+    if keep is not None:
+        check_folder("--keep", keep / "tempered" / trial)
     check_workers(workers)
     seconds = parse_duration(budget) if budget else None
     opened, code = Store(store, create=run), 0
@@ -91,9 +95,11 @@ def document(
     Try: `hardgap tempered document docs/tempered.md`
     """
     from hardgap.report.document import read_page, write_page
-    from hardgap.report.tempered_document import figures, measured, sections
+    from hardgap.report.tempered_document import BLOCKS, figures, measured, sections
 
-    text, found = read_page(file), measured(results)
+    text = read_page(file, BLOCKS)
+    check_document(file)
+    found = measured(results)
     show_written(file, write_page(file, text, sections(found, results), figures(found)))
 
 
@@ -112,12 +118,10 @@ def _list(folder: Path, scale: Scale, *, json: bool) -> int:
     return 0
 
 
-def _check_figure(trial: str, path: Path) -> None:
+def _check_drawn(trial: str) -> None:
     """Refuse what cannot be drawn before anything is trained."""
-    from hardgap.report.figures import check_format
     from hardgap.report.tempered_figures import FIGURES
 
-    check_format(path)
     if trial not in FIGURES:
         raise BadInput(f"--figure: there is no figure of {trial}; there is one of {', '.join(FIGURES)}")
 
@@ -155,4 +159,4 @@ def _show(store: Store, trial: Trial, scale: Scale, figure: Path | None, markdow
     elif markdown:
         print(as_markdown([table]), end="")
     else:
-        show_table(table.title, table.columns, table.rows, right=table.right)
+        show_text_table(table)

@@ -237,16 +237,17 @@ def _train(store: Store, run: AutomatonRun, *, json: bool) -> int:
 
 def _report(store: Store, run: AutomatonRun, *, json: bool) -> None:
     from hardgap.cli.runs import as_dict
+    from hardgap.runs.summary import restarts
 
-    row = store.get(run.id)
-    result, last = as_dict(store, row), store.curve(run.id)[-1]
+    result, curve = as_dict(store, store.get(run.id)), store.curve(run.id)
+    last = curve[-1]
     if json:
         show_json(result | {"patterns": last["detail"]["patterns"], "config": run.model_dump(mode="json")})
         return
-    gap = run.gap
-    accuracy = last["detail"]["patterns"]
+    gap, accuracy = run.gap, last["detail"]["patterns"]
+    again = f", started again at step {run.budget.restart_at}" if restarts(curve) else ""
     show_table(
-        f"{run.describe()}: visible {percent(result['visible'])} %, holdout {percent(result['holdout'])} %",
+        f"{run.describe()}: visible {percent(result['visible'])} %, holdout {percent(result['holdout'])} %{again}",
         ["pattern", "neighbourhood", "true output", "in training", "accuracy %"],
         [
             [

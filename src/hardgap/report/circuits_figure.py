@@ -16,7 +16,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from hardgap.errors import BadInput
 from hardgap.report.circuits_panels import DARK, PANELS, reason_panel
-from hardgap.report.figures import HOLDOUT, STYLE, VISIBLE
+from hardgap.report.figures import HOLDOUT, STYLE, VISIBLE, draw_line, mark_restarts
 
 FULL_PAGE = [
     ["polynomial", "rule", "influence"],
@@ -64,6 +64,8 @@ def timeline_figure(data: dict[str, Any], heading: str, curve: Sequence[dict[str
         step = data["appears"].get("holdout")
         for axes in all_axes if step is not None else ():
             axes.axvline(step, color=HOLDOUT, linestyle=":", linewidth=1.2)
+        for axes in all_axes:
+            mark_restarts(axes, [p["step"] for p in curve or data["moments"]], data["restarts"])
         all_axes[-1].set_xlabel("training step")
         figure.suptitle(heading, x=0.01, ha="left", fontsize=13, fontweight="bold")
     return figure
@@ -100,12 +102,12 @@ def _accuracy_lines(axes: Axes, data: dict[str, Any], curve: Sequence[dict[str, 
     for key, colour, label in (("visible", VISIBLE, "visible patterns"), ("holdout", HOLDOUT, "hidden patterns")):
         at_snapshots = [100 * moment["signals"][key] for moment in data["moments"]]
         if curve:
-            axes.plot(
-                [p["step"] for p in curve], [100 * p[key] for p in curve], color=colour, linewidth=1.8, label=label
-            )
+            steps, values = [p["step"] for p in curve], [100 * p[key] for p in curve]
+            draw_line(axes, steps, values, data["restarts"], color=colour, linewidth=1.8, label=label)
             axes.plot(snapshots, at_snapshots, "o", color=colour, markersize=4)
         else:
-            axes.plot(snapshots, at_snapshots, "o-", color=colour, linewidth=1.8, markersize=4, label=label)
+            look = {"marker": "o", "color": colour, "linewidth": 1.8, "markersize": 4, "label": label}
+            draw_line(axes, snapshots, at_snapshots, data["restarts"], **look)
     step = data["appears"]["holdout"]
     finding = f"The hidden patterns are answered from step {step} on" if step is not None else "The gap does not close"
     _dress(axes, finding, "accuracy, %")
@@ -113,10 +115,12 @@ def _accuracy_lines(axes: Axes, data: dict[str, Any], curve: Sequence[dict[str, 
 
 def _signal_lines(axes: Axes, data: dict[str, Any], names: list[str], finding: str) -> None:
     for index, name in enumerate(names):
-        points = [(m["step"], 100 * m["signals"][name]) for m in data["moments"] if name in m["signals"]]
+        moments = [moment for moment in data["moments"] if name in moment["signals"]]
+        steps, values = [m["step"] for m in moments], [100 * m["signals"][name] for m in moments]
         step = data["appears"][name]
         label = f"{name}: " + (f"from step {step}" if step is not None else "no rise")
-        axes.plot(*zip(*points, strict=True), "o-", markersize=3.5, linewidth=1.6, color=f"C{index}", label=label)
+        look = {"marker": "o", "markersize": 3.5, "linewidth": 1.6, "color": f"C{index}", "label": label}
+        draw_line(axes, steps, values, data["restarts"], **look)
     _dress(axes, finding, "%")
 
 

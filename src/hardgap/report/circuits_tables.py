@@ -11,12 +11,17 @@ Data = dict[str, Any]
 
 @dataclass(frozen=True)
 class TextTable:
-    """A title, columns, rows; columns in `right` hold numbers."""
+    """A title, columns, rows; columns in `right` hold numbers.
+
+    Where there is little room, columns in `detail` are left out, from the last on; `notes` are words below each row.
+    """
 
     title: str
     columns: list[str]
     rows: list[list[object]]
     right: list[str] = field(default_factory=list)
+    detail: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 def circuit_tables(data: Data) -> list[TextTable]:
@@ -37,7 +42,9 @@ def timeline_table(data: Data) -> TextTable:
         [name, "no rise" if step is None else step, *(_percent(moment["signals"].get(name)) for moment in shown)]
         for name, step in data["appears"].items()
     ]
-    return TextTable("When each signal appears", ["signal", "appears at", *columns], rows, ["appears at", *columns])
+    again = "".join(f"; started again, another network from step {step} on" for step in data["restarts"])
+    title = f"When each signal appears{again}"
+    return TextTable(title, ["signal", "appears at", *columns], rows, ["appears at", *columns])
 
 
 def _polynomial(data: Data) -> TextTable:

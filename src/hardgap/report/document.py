@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -19,12 +19,24 @@ Figures = dict[str, Callable[[], Figure]]
 BLOCK = re.compile(r"(<!-- measured: (?P<name>[a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def read_page(page: Path) -> str:
-    """The page's text, or one sentence why there is none."""
+def read_page(page: Path, names: Iterable[str]) -> str:
+    """The page's text, if it can be read and its marks are of blocks with these names."""
     try:
-        return page.read_text(encoding="utf-8")
+        text = page.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{page} cannot be read: {error}") from error
+    check_marks(text, names)
+    return text
+
+
+def check_marks(text: str, names: Iterable[str]) -> None:
+    """Refuse a text without any mark, or with one of an unknown block."""
+    known, marked = list(names), [match["name"] for match in BLOCK.finditer(text)]
+    if not marked:
+        raise BadInput("there is no mark `<!-- measured: … -->` with an `<!-- end -->` after it")
+    for name in marked:
+        if name not in known:
+            raise BadInput(f"there is no block {name!r}; there is {', '.join(known)}")
 
 
 def write_page(page: Path, text: str, blocks: dict[str, str], figures: Figures) -> list[Path]:
@@ -44,17 +56,8 @@ def write_page(page: Path, text: str, blocks: dict[str, str], figures: Figures) 
 
 def fill(text: str, found: dict[str, str]) -> str:
     """The text with each block between its marks replaced; a mark of an unknown block is refused."""
-
-    def block(match: re.Match[str]) -> str:
-        name = match["name"]
-        if name not in found:
-            raise BadInput(f"there is no block {name!r}; there is {', '.join(found)}")
-        return f"{match[1]}{found[name]}{match[3]}"
-
-    filled, count = BLOCK.subn(block, text)
-    if not count:
-        raise BadInput("there is no mark `<!-- measured: … -->` with an `<!-- end -->` after it")
-    return filled
+    check_marks(text, found)
+    return BLOCK.sub(lambda match: f"{match[1]}{found[match['name']]}{match[3]}", text)
 
 
 def markdown(tables: Sequence[TextTable]) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from matplotlib.patches import Rectangle
 from hardgap.automata.gap import Trajectory
 from hardgap.errors import BadInput
 from hardgap.report.verdict import Measured
+from hardgap.runs.summary import restarts
 
 FORMATS = (".png", ".svg", ".pdf")
 VISIBLE, HOLDOUT, HIDDEN, PAPER = "#e08214", "#2166ac", "#d73027", "#777777"
@@ -71,25 +74,45 @@ def setup_figure(trajectory: Trajectory, row: int = 0) -> Figure:
 def curves_figure(panels: Sequence[tuple[str, Sequence[Sequence[dict[str, Any]]]]]) -> Figure:
     """Visible and holdout accuracy over training, one panel a setting, one line a run (paper, Figure 6)."""
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(4.2 * len(panels), 3.0), layout="constrained")
+        figure = Figure(figsize=(4.2 * len(panels), 3.3), layout="constrained")
         all_axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         for axes, (title, curves) in zip(all_axes, panels, strict=True):
             _curves(axes, title, curves)
         all_axes[0].set_ylabel("accuracy on test rows, %")
+        figure.legend(*all_axes[0].get_legend_handles_labels(), frameon=False, ncols=2, loc="outside lower center")
     return figure
 
 
 def _curves(axes: Axes, title: str, curves: Sequence[Sequence[dict[str, Any]]]) -> None:
     alpha = 0.9 if len(curves) == 1 else 0.55
     for index, curve in enumerate(curves):
-        steps = [point["step"] for point in curve]
+        steps, again = [point["step"] for point in curve], restarts(curve)
         for key, colour, label in (("visible", VISIBLE, "visible patterns"), ("holdout", HOLDOUT, "hidden patterns")):
-            values = [100 * point[key] for point in curve]
-            axes.plot(steps, values, color=colour, alpha=alpha, linewidth=1.8, label=None if index else label)
+            look = {"color": colour, "alpha": alpha, "linewidth": 1.8, "label": None if index else label}
+            draw_line(axes, steps, [100 * point[key] for point in curve], again, **look)
+        mark_restarts(axes, steps, again)
     axes.set_title(title, fontsize=11, loc="left")
     axes.set_xlabel("training step")
     axes.set_ylim(-3, 103)
-    axes.legend(frameon=False, loc="center right")
+
+
+def draw_line(axes: Axes, steps: list[int], values: list[float], again: Sequence[int], **look: Any) -> None:
+    """A line over training, broken where another network goes on: at `again`, the steps that `restarts` finds."""
+    ends = [*(bisect_left(steps, step) for step in again), len(steps)]
+    for start, end in pairwise([0, *ends]):
+        axes.plot(steps[start:end], values[start:end], **look)
+        look["label"] = None
+
+
+def mark_restarts(axes: Axes, steps: list[int], again: Sequence[int], height: float = 50) -> None:
+    """A thin vertical line with words, between the last step of one network and the first of the next."""
+    for step in again:
+        place = (steps[bisect_left(steps, step) - 1] + step) / 2
+        axes.axvline(place, color=PAPER, linewidth=0.9, linestyle=(0, (4, 3)))
+        box = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+        axes.text(
+            place, height, "started again", rotation=90, fontsize=8, color=PAPER, ha="center", va="center", bbox=box
+        )
 
 
 def main_table_figure(measured: Sequence[Measured]) -> Figure:

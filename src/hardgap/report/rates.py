@@ -17,7 +17,8 @@ from hardgap.studies.trial import Arm
 @dataclass(frozen=True)
 class Rate:
     """One arm: `recovered` counts runs that end with at least 70 % holdout, `solved` those that end with 99 % of
-    everything; `steps` holds the steps of each of these from which on it stayed so."""
+    everything; `steps` holds the steps of each of these from which on it stayed so; `restarted` counts runs whose
+    network was thrown away for a fresh one."""
 
     factor: str
     value: str
@@ -27,6 +28,7 @@ class Rate:
     wilson: tuple[float, float] | None
     solved: int
     steps: tuple[int, ...]
+    restarted: int
     holdout: tuple[float, ...]
     paper: tuple[int, int] | None
     runs: tuple[str, ...]
@@ -62,6 +64,7 @@ def rate(arm: Arm, store: Store) -> Rate:
         wilson=wilson(recovered, len(found)) if found else None,
         solved=len(steps),
         steps=tuple(sorted(steps)),
+        restarted=sum(summary.restarts > 0 for summary in found.values()),
         holdout=tuple(summary.final_holdout for summary in found.values()),
         paper=arm.paper,
         runs=tuple(run.id for run in found),
@@ -86,6 +89,7 @@ def pooled(parts: Iterable[Rate], factor: str, value: str = "all") -> Rate:
         wilson=wilson(recovered, n) if n else None,
         solved=sum(part.solved for part in chosen),
         steps=tuple(sorted(step for part in chosen for step in part.steps)),
+        restarted=sum(part.restarted for part in chosen),
         holdout=tuple(share for part in chosen for share in part.holdout),
         paper=(sum(s for s, _ in papers), sum(n for _, n in papers)) if len(papers) == len(chosen) else None,
         runs=tuple(run for part in chosen for run in part.runs),

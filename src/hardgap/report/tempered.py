@@ -17,6 +17,7 @@ from hardgap.report.rates import Rate, finished, rates
 from hardgap.report.statistics import rank_correlation
 from hardgap.report.tempered_target import beside_control
 from hardgap.runs.store import Store
+from hardgap.runs.summary import restarts
 from hardgap.studies.cliff import INFORMED, PUBLISHED
 from hardgap.studies.forecast import PREDICTORS
 from hardgap.studies.study import Scale
@@ -98,11 +99,12 @@ def _course(arm: Arm, store: Store) -> list[Data]:
 
 
 def _wide(arms: list[Arm], measured: list[Rate], scale: Scale, store: Store) -> Data:
-    """The course of each arm, how far it had found where to look after so many steps, and when it had."""
+    """The course of each arm, how far it had found where to look after so many steps, when it had, and its restarts."""
     courses = [_course(arm, store) for arm in arms]
     routed = [next((p["step"] for p in course if p["visible"] >= ROUTED), None) for course in courses]
     early = [next((p["visible"] for p in course if p["step"] == ROUTING), None) for course in courses]
-    return {"width": arms[0].runs[0].width, "courses": courses, "early": early, "routed": routed}
+    again = [sorted({step for run in finished(arm, store) for step in restarts(store.curve(run.id))}) for arm in arms]
+    return {"width": arms[0].runs[0].width, "courses": courses, "early": early, "routed": routed, "restarts": again}
 
 
 def _forecast(arms: list[Arm], measured: list[Rate], scale: Scale, store: Store) -> Data:

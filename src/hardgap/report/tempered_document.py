@@ -18,6 +18,10 @@ from hardgap.runs.results import import_runs
 from hardgap.runs.store import Store
 from hardgap.studies.trial import TRIALS
 
+SEARCH = "search"
+BLOCKS = (*TRIALS, SEARCH)
+"""The tables that a page may show."""
+
 
 def measured(results: Path) -> dict[str, dict[str, Any]]:
     """What every trial measured, from exported runs; Rules 150, D and G at T = 1 are the main table's."""
@@ -30,7 +34,7 @@ def sections(found: dict[str, dict[str, Any]], results: Path) -> dict[str, str]:
     """The table of each trial, and of the search before them, as Markdown."""
     with TemporaryDirectory() as folder:
         search = search_table(_taken_in(Path(folder), [results / "tempered" / "search"]))
-    tables = {name: tempered_table(data) for name, data in found.items()} | {"search": search}
+    tables = {name: tempered_table(data) for name, data in found.items()} | {SEARCH: search}
     return {name: markdown([table]) for name, table in tables.items()}
 
 

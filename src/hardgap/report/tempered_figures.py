@@ -13,7 +13,7 @@ from matplotlib.image import AxesImage
 from matplotlib.ticker import MaxNLocator
 
 from hardgap.errors import BadInput
-from hardgap.report.figures import HIDDEN, HOLDOUT, PAPER, STYLE, VISIBLE
+from hardgap.report.figures import HIDDEN, HOLDOUT, PAPER, STYLE, VISIBLE, draw_line, mark_restarts
 from hardgap.studies.identifiability import TRAINED_K
 
 Data = dict[str, Any]
@@ -226,13 +226,17 @@ def _wide(data: Data) -> Figure:
     figure = Figure(figsize=(13, 3.6), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(1, 1.4))
     patterns, ways = (list(dict.fromkeys(arm[key] for arm in data["arms"])) for key in ("value", "factor"))
-    for arm, course in zip(data["arms"], data["courses"], strict=True):
+    for arm, course, again in zip(data["arms"], data["courses"], data["restarts"], strict=True):
         routing = arm["factor"].startswith("routing: ")
         axes, key = (left, "visible") if routing else (right, "holdout")
         name = arm["factor"].removeprefix("routing: ") if routing else f"{arm['value']}, {arm['factor']}"
-        look = {} if routing else {"color": f"C{patterns.index(arm['value'])}", "ls": LINES[ways.index(arm["factor"])]}
+        look: Data = (
+            {} if routing else {"color": f"C{patterns.index(arm['value'])}", "ls": LINES[ways.index(arm["factor"])]}
+        )
         if course:
-            axes.plot([p["step"] for p in course], [100 * p[key] for p in course], label=name, **look)
+            draw_line(axes, [p["step"] for p in course], [100 * p[key] for p in course], again, label=name, **look)
+    steps = sorted({p["step"] for course in data["courses"] for p in course})
+    mark_restarts(right, steps, sorted({step for again in data["restarts"] for step in again}), height=22)
     left.set_ylabel("visible accuracy, %")
     right.set_ylabel("holdout accuracy, %")
     for axes in (left, right):

@@ -16,27 +16,30 @@ def tempered_table(data: Data) -> TextTable:
 
 
 def _arms(data: Data) -> TextTable:
-    right = ["paper", "recovered", "Wilson, %", "solved", "median steps"]
+    arms = _measured(data["arms"])
+    again = ["restarted"] if any(arm["restarted"] for arm in arms) else []
+    right = ["paper", "recovered", "Wilson, %", "solved", "median steps", *again]
     rows: list[list[object]] = [
-        [arm["factor"], arm["value"], _paper(arm), _share(arm), _wilson(arm), _solved(arm), _median(arm)]
-        for arm in _measured(data["arms"])
-    ]
-    return TextTable(_title(data), ["factor", "value", *right], rows, right)
+        [arm["factor"], arm["value"], _paper(arm), _share(arm), _wilson(arm), _solved(arm), _median(arm),
+         *(arm[key] or "" for key in again)]
+        for arm in arms
+    ]  # fmt: skip
+    detail = ["Wilson, %", "median steps", "solved", "paper"]
+    return TextTable(_title(data), ["factor", "value", *right], rows, right, detail)
 
 
 def _target(data: Data) -> TextTable:
-    ours = ["tempered", "Wilson, %", "p against T = 1, same seeds", "median steps", "slowest", "restarted"]
-    right = ["paper, 50 epochs", "T = 1", "its steps, at most", *ours]
+    detail = ["Wilson, %", "p against T = 1, same seeds", "median steps", "slowest"]
+    right = ["paper, 50 epochs", "T = 1", "its steps, at most", "tempered", *detail, "restarted"]
     arms, control = data["arms"] + data["whole"], data["control"] + data["control_whole"]
     steps = [[number] for number in data["control_steps"]] + data["control_whole_steps"]
-    restarted = data["restarted"] + data["whole_restarted"]
     tests = [None] * len(data["arms"]) + data["p_against_control"]
     rows: list[list[object]] = []
-    for arm, beside, length, again, p in zip(arms, control, steps, restarted, tests, strict=True):
+    for arm, beside, length, p in zip(arms, control, steps, tests, strict=True):
         told = [_paper(arm), _share(beside), _steps(length), _share(arm), _wilson(arm), _p(p), _median(arm)]
         slowest = max(arm["steps"]) if arm["steps"] else ""
-        rows.append([arm["factor"], arm["value"], *told, slowest, again or ""])
-    return TextTable(_title(data), ["rule", "hidden", *right], rows, right)
+        rows.append([arm["factor"], arm["value"], *told, slowest, arm["restarted"] or ""])
+    return TextTable(_title(data), ["rule", "hidden", *right], rows, right, [*detail, "its steps, at most"])
 
 
 def _steps(length: list[int]) -> str:
@@ -80,20 +83,21 @@ def _forecast(data: Data) -> TextTable:
         best = row["predictor"] == data["chosen"]
         p = f"{judged['p']:.2g}" if best and judged["p"] is not None else ""
         rows.append([row["predictor"] + (" (chosen)" if best else ""), _rho(chosen), _rho(judged), p])
-    return TextTable(_title(data), columns, rows, columns[1:])
+    return TextTable(_title(data), columns, rows, columns[1:], columns[1:2])
 
 
 def _wide(data: Data) -> TextTable:
     visible = ["visible after 1,000 steps, %", "90 % of visible at"]
-    right = ["paper, 7,850 steps", *visible, "recovered", "holdout at the end, %", "solved at"]
+    right = ["paper, 7,850 steps", *visible, "recovered", "holdout at the end, %", "solved at", "restarted"]
     rows: list[list[object]] = []
     for arm, early, routed in zip(data["arms"], data["early"], data["routed"], strict=True):
         end = f"{100 * arm['holdout'][0]:.1f}" if arm["n"] else ""
         seen = ["" if early is None else f"{100 * early:.1f}", "" if routed is None else routed]
-        told = [_paper(arm), *seen, _share(arm), end, _median(arm)]
+        told = [_paper(arm), *seen, _share(arm), end, _median(arm), arm["restarted"] or ""]
         rows.append([arm["factor"], arm["value"], *told])
     title = f"wide, rows of {data['width']} cells: {data['claim'].rstrip('.')}"  # at no scale: see the study
-    return TextTable(title, ["factor", "hidden", *right], rows, right)
+    detail = ["holdout at the end, %", "solved at", *visible, "paper, 7,850 steps"]
+    return TextTable(title, ["factor", "hidden", *right], rows, right, detail)
 
 
 def _rho(found: Data) -> str:

@@ -18,19 +18,16 @@ Outcomes = dict[int, bool]
 
 
 def beside_control(arms: list[Arm], measured: list[Rate], scale: Scale, store: Store) -> Data:
-    """The control on the same seeds with its steps, each rule as a whole, and how many networks started again."""
+    """The control on the same seeds with its steps, and each rule as a whole."""
     others = [_on_seeds_of(arm, other) for arm, other in zip(arms, control.arms(scale), strict=True)]
     beside, steps = rates(others, store), [other.runs[0].budget.steps for other in others]
-    restarted = [sum(_restarted(store, run) for run in part.runs) for part in measured]
     ours = [_outcomes(arm, part) for arm, part in zip(arms, measured, strict=True)]
     theirs = [_outcomes(other, part) for other, part in zip(others, beside, strict=True)]
     groups = _groups(arms)
     return {
-        "restarted": restarted,
         "control": [part.as_dict() for part in beside],
         "control_steps": steps,
         "whole": [pooled((measured[i] for i in group), *name).as_dict() for name, group in groups.items()],
-        "whole_restarted": [sum(restarted[i] for i in group) for group in groups.values()],
         "control_whole": [pooled((beside[i] for i in group), *name).as_dict() for name, group in groups.items()],
         "control_whole_steps": [sorted({steps[i] for i in group}) for group in groups.values()],
         "p_against_control": [_same_seeds_p([(ours[i], theirs[i]) for i in group]) for group in groups.values()],
@@ -41,11 +38,6 @@ def _on_seeds_of(arm: Arm, other: Arm) -> Arm:
     """The runs of `other` whose seeds occur in `arm`."""
     seeds = {run.seed for run in arm.runs}
     return replace(other, runs=tuple(run for run in other.runs if run.seed in seeds))
-
-
-def _restarted(store: Store, run_id: str) -> bool:
-    """Whether a run's network was thrown away for a fresh one."""
-    return bool(store.curve(run_id)[-1]["detail"].get("attempt"))
 
 
 def _outcomes(arm: Arm, part: Rate) -> Outcomes:
