@@ -21,7 +21,7 @@ Tiny = Callable[..., AutomatonRun]
 
 
 def curve(seed: int) -> list[dict[str, Any]]:
-    detail = {"patterns": [1.0, None, 0.1 + 0.2], "rollout_visible": [1.0]}
+    detail = {"patterns": [1.0, None, 0.1 + 0.2, 0.0] * 2, "rollout_visible": [1.0] * 4, "rollout_holdout": [None] * 4}
     return [
         {
             "step": step,
@@ -128,7 +128,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "steps twice": lambda path: changed(path, lambda d: d["curve"].append(d["curve"][-1])),
     "accuracy above 1": lambda path: changed(path, lambda d: d["curve"][1].update(holdout=25)),
     "nan": lambda path: path.write_text(path.read_text().replace("0.25", "NaN")),
-    "infinite": lambda path: path.write_text(path.read_text().replace("[1.0]", "[1e999]")),
+    "infinite": lambda path: path.write_text(path.read_text().replace("[1.0,", "[1e999,")),
     "endless": lambda path: path.write_text(path.read_text().replace("0.25", "9" * 400)),
     "seconds are text": lambda path: changed(path, lambda d: d.update(seconds="nan")),
     "stopped is a list": lambda path: changed(path, lambda d: d.update(stopped=["budget"])),

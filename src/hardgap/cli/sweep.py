@@ -39,7 +39,7 @@ def sweep(
     Example: `hardgap sweep examples/regimes.toml --budget 30m`
     """
     from hardgap.cli.running import check_workers, parse_duration, run_and_report
-    from hardgap.cli.runs import show_rows
+    from hardgap.cli.runs import SHOWN, show_runs
     from hardgap.runs.store import Store
     from hardgap.runs.sweep import read_sweep
 
@@ -48,5 +48,6 @@ def sweep(
     seconds = parse_duration(budget) if budget else None
     opened = Store(store)
     code = run_and_report(opened, runs, workers=workers, seconds=seconds)
-    show_rows(opened, opened.rows([run.id for run in runs]), json=json)
+    ids = [run.id for run in runs]
+    show_runs(opened, opened.listed(ids=ids if json else ids[-SHOWN:]), len(ids), json=json)
     return code

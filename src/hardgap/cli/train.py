@@ -214,10 +214,9 @@ def _train(store: Store, run: AutomatonRun, *, json: bool) -> int:
 
 
 def _report(store: Store, run: AutomatonRun, *, json: bool) -> None:
-    from hardgap.cli.runs import as_dict
+    from hardgap.cli.runs import facts_of
 
-    row = store.get(run.id)
-    result, last = as_dict(store, row), store.curve(run.id)[-1]
+    result, last = facts_of(store, run.id), store.curve(run.id)[-1]
     if json:
         show_json(result | {"patterns": last["detail"]["patterns"], "config": run.model_dump(mode="json")})
         return

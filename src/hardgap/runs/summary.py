@@ -6,7 +6,7 @@ and how it stood when first solved are told apart (docs/fidelity.md).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 SUCCESS = 0.70
@@ -51,3 +51,15 @@ def summarise(curve: list[dict[str, Any]], solved_at: float = 0.99) -> Summary:
         lasting_step=lasting[0] if lasting else None,
         transition_step=crossed[0] if crossed else None,
     )
+
+
+def restarts(curve: list[dict[str, Any]]) -> list[int]:
+    """The steps of the first evaluation after each restart."""
+    attempts = [point["detail"].get("attempt", 0) for point in curve]
+    pairs = zip(attempts, attempts[1:], curve[1:], strict=False)
+    return [point["step"] for before, now, point in pairs if now > before]
+
+
+def summary_as_dict(curve: list[dict[str, Any]], solved_at: float) -> dict[str, Any]:
+    """What a list shows of a curve, as plain data."""
+    return asdict(summarise(curve, solved_at)) | {"restarts": restarts(curve)}
