@@ -41,8 +41,8 @@ def as_dict(run: Listed) -> dict[str, Any]:
 
 
 def facts_of(store: Store, run_id: str) -> dict[str, Any]:
-    """`as_dict` of one run."""
-    return as_dict(store.listed(ids=[run_id])[0])
+    """`as_dict` of one run, or why it cannot be read."""
+    return as_dict(store.listed(ids=[store.get(run_id).id])[0])
 
 
 def show_runs(store: Store, found: list[Listed], of: int, *, json: bool) -> None:
@@ -193,14 +193,27 @@ def import_results(folder: Path, /, *, store: StoreFolder = STORE) -> None:
 
 
 @runs.command
-def rm(run: str, /, *, store: StoreFolder = STORE) -> None:
-    """Remove one run and its checkpoints.
+def rm(
+    run: str | None = None,
+    /,
+    *,
+    damaged: Annotated[
+        bool, Parameter(negative="", help="Remove every run whose row is no longer what was written.")
+    ] = False,
+    store: StoreFolder = STORE,
+) -> None:
+    """Remove one run and its checkpoints, or all that are damaged.
 
     Example: `hardgap runs rm 9dcd07f4e989`
     """
     from hardgap.runs.checkpoints import Checkpoints
 
+    if (run is None) != damaged:
+        raise BadInput("say which run to remove, or --damaged")
     opened = Store(store, create=False)
+    if run is None:
+        err().print(f"removed damaged runs: {', '.join(opened.remove_damaged()) or 'there are none'}")
+        return
     run_id = opened.find(run)
     try:
         about = opened.get(run_id).config.describe()

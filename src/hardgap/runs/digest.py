@@ -13,7 +13,11 @@ STATUSES = ("queued", "running", "done", "failed")
 
 
 class Damaged(BadInput):
-    """A run of a store that is not what was written."""
+    """A run of a store that is not what was written; `run` is its name once that is known."""
+
+    def __init__(self, message: str, run: str | None = None) -> None:
+        super().__init__(message)
+        self.run = run
 
 
 class Record(NamedTuple):

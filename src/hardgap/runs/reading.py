@@ -7,6 +7,7 @@ stderr and left out.
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -142,10 +143,23 @@ class Reader:
         try:
             yield
         except Damaged as error:
-            if str(error).startswith(str(self.path)):
+            if error.run is not None:
                 raise
-            shown = f"run {run_id} {error}; `hardgap runs rm {run_id}` removes it"
-            raise Damaged(f"{self.path}: {shown}") from error
+            sound = re.fullmatch("[0-9a-f]{12}", run_id)
+            shown, remove = (run_id, run_id) if sound else (ascii(run_id), "--damaged")
+            raise Damaged(f"{self.path}: run {shown} {error}; `hardgap runs rm {remove}` removes it", shown) from error
+
+    def damaged(self) -> Iterator[tuple[int, Damaged]]:
+        """Every damaged run, by its place in the table: an index may be damaged too, and a name unreadable."""
+        with self.named_errors():
+            places = [place for (place,) in self._db.execute("SELECT rowid FROM runs NOT INDEXED").fetchall()]
+        for place in places:
+            for record in self._records("WHERE rowid = ?", place):
+                try:
+                    self._row(record)
+                    self.curve(record.id)
+                except Damaged as error:
+                    yield place, error
 
     def _row(self, record: Record) -> Row:
         with self._by_name(record.id):

@@ -279,6 +279,17 @@ class Store(Reader):
                 raise BadInput(f"run {run_id} is being trained right now; stop that first")
             self._db.execute("DELETE FROM runs WHERE id = ?", [run_id])
 
+    def remove_damaged(self) -> list[str]:
+        """Forget every run that is not what was written; their names."""
+        with self.transaction():
+            self._db.execute("REINDEX")  # so that all that follows agrees with what the tables hold
+            # Nothing may hang on a name that has changed, so rows go by their place and evaluations by hand.
+            self._db.execute("PRAGMA defer_foreign_keys = ON")
+            found = list(self.damaged())
+            self._db.executemany("DELETE FROM runs WHERE rowid = ?", [[place] for place, _ in found])
+            self._db.execute("DELETE FROM points WHERE run NOT IN (SELECT id FROM runs)")
+        return [str(error.run) for _, error in found]
+
     def integrity(self) -> str:
         """SQLite's own verdict on the file: `ok`, or what is wrong."""
         with self.named_errors():
