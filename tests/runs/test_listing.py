@@ -155,7 +155,7 @@ def test_a_list_says_how_runs_went(store: Store) -> None:
 def test_a_run_in_training_is_listed_as_far_as_it_is(store: Store) -> None:
     run = store.listed(where=[("rule", "150")])[0]
     store.claim([run.id], me())
-    store.add_points(run.id, [point(0, 0.5), point(3, 0.75)])
+    store._put_points(run.id, [point(0, 0.5), point(3, 0.75)])
     (run,) = store.listed(where=[("rule", "150")])
     assert run.summary is not None
     assert (run.status, run.summary["final_holdout"]) == ("running", 0.75)

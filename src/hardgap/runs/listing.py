@@ -20,7 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 from hardgap.automata.rule import parse_rule
 from hardgap.errors import BadInput
 from hardgap.nn.spec import Spec
-from hardgap.runs.config import EXPERIMENTS, first_problem
+from hardgap.runs.config import EXPERIMENTS
 from hardgap.runs.digest import STATUSES, Record
 
 Where = Iterable[tuple[str, str]]
@@ -147,7 +147,7 @@ def _value(name: str, text: str) -> Any:
         try:
             return _read(kind, text)
         except ValidationError as error:
-            said = first_problem(error)
+            said = error.errors(include_url=False)[0]["msg"]
             problem = BadInput(f"{name}={text}: {said[0].lower()}{said[1:]}")
     raise problem
 

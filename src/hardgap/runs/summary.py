@@ -6,7 +6,9 @@ and how it stood when first solved are told apart (docs/fidelity.md).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any
 
 SUCCESS = 0.70
@@ -24,6 +26,7 @@ class Summary:
     solved_step: int | None  # the first evaluation with both accuracies at least `solved_at`
     lasting_step: int | None  # the first of the evaluations, solved all, with which the run ended
     transition_step: int | None  # the first evaluation with holdout at least 50 %
+    restarts: int  # how often another network went on
 
     @property
     def success(self) -> bool:
@@ -50,16 +53,25 @@ def summarise(curve: list[dict[str, Any]], solved_at: float = 0.99) -> Summary:
         solved_step=solved[0] if solved else None,
         lasting_step=lasting[0] if lasting else None,
         transition_step=crossed[0] if crossed else None,
+        restarts=len(restarts(curve)),
     )
 
 
-def restarts(curve: list[dict[str, Any]]) -> list[int]:
-    """The steps of the first evaluation after each restart."""
+def restarts(curve: Sequence[dict[str, Any]]) -> list[int]:
+    """Where a curve goes on with another network: for each restart, the step of the first evaluation after it.
+
+    The restart itself came at or after the step of the evaluation before that one, whose score is still the old
+    network's. A restart after the last evaluation leaves no trace in a curve.
+
+    >>> point = {"visible": 1.0, "holdout": 0.0, "loss": None}
+    >>> restarts([{"step": s, "detail": {"attempt": 1} if s > 600 else {}, **point} for s in (550, 600, 650, 700)])
+    [650]
+    """
     attempts = [point["detail"].get("attempt", 0) for point in curve]
-    pairs = zip(attempts, attempts[1:], curve[1:], strict=False)
-    return [point["step"] for before, now, point in pairs if now > before]
+    changed = (after != before for before, after in pairwise(attempts))
+    return [point["step"] for point, new in zip(curve[1:], changed, strict=True) if new]
 
 
 def summary_as_dict(curve: list[dict[str, Any]], solved_at: float) -> dict[str, Any]:
-    """What a list shows of a curve, as plain data."""
+    """What a list shows of a curve, as plain data; of restarts, where they were."""
     return asdict(summarise(curve, solved_at)) | {"restarts": restarts(curve)}
