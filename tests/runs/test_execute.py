@@ -336,10 +336,17 @@ def test_retraining_killed_after_the_move_starts_again(store: Store, tiny: Tiny)
     assert_as_if_never_stopped(store, run)
 
 
+def with_another_curve(store: Store, run: AutomatonRun) -> None:
+    """The result of a machine that computes otherwise."""
+    row, curve = store.get(run.id), store.curve(run.id)
+    store.remove(run.id)
+    store.put_done(run, [point | {"visible": point["visible"] / 2} for point in curve], "budget", row.versions, 1.0)
+
+
 def test_retraining_tells_when_the_curve_differs(store: Store, tiny: Tiny) -> None:
     run = tiny()
     trained(store, run)
-    store._db.execute("UPDATE points SET point = replace(point, 'visible\":0.', 'visible\":0.1')")
+    with_another_curve(store, run)
     kept = Checkpoints(store.folder, run.id).folder
     before = {path: path.stat().st_ino for path in kept.iterdir()}
     assert not retrain_run(store, store.get(run.id), Watcher())
@@ -356,7 +363,7 @@ def test_a_state_on_the_way_gives_way_to_what_was_retrained(store: Store, tiny: 
     other._db.execute("UPDATE runs SET status = 'queued'")
     export_runs(store, store.rows(), tmp_path / "results")
     import_runs(other, tmp_path / "results")
-    other._db.execute("UPDATE points SET point = replace(point, 'visible\":0.', 'visible\":0.1')")
+    with_another_curve(other, run)
     with pytest.raises(BadInput, match="has no weights"):
         load_model(other, run.id)
     assert not retrain_run(other, other.get(run.id), Watcher())

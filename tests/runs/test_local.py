@@ -230,19 +230,23 @@ def test_a_run_removed_meanwhile_is_not_waited_for(store: Store, tiny: Tiny) -> 
     assert run_sweep(store, runs, workers=1, on_progress=remove) == "finished"
 
 
-def test_progress_counts_steps_and_promises_no_more_than_it_knows(store: Store, tiny: Tiny) -> None:
+def test_progress_counts_steps_and_promises_no_more_than_it_knows(
+    store: Store, tiny: Tiny, monkeypatch: pytest.MonkeyPatch
+) -> None:
     runs = [tiny(seed=seed, budget={"steps": 100}) for seed in range(3)]
     store.add(runs)
-    meter = Meter(store, runs)
-    now = meter.read()
-    assert (now.done, now.running, now.total, now.steps_left, now.seconds_left) == (0, 0, 3, 300, None)
-    store.claim([runs[0].id], me())
-    store.heartbeat(runs[0].id, me(), 40)  # it may have begun there: nothing is known about the speed yet
-    now = meter.read()
-    assert (now.running, now.steps_left, now.seconds_left) == (1, 260, None)
-    store.heartbeat(runs[0].id, me(), 80)
-    meter._began = time.monotonic() - 10
-    now = meter.read()
+    monkeypatch.setattr(local, "COUNTING_COSTS", 0)
+    with store.wanted((run.id, run.budget.steps) for run in runs) as wanted:
+        meter = Meter(wanted)
+        now = meter.read()
+        assert (now.done, now.running, now.total, now.steps_left, now.seconds_left) == (0, 0, 3, 300, None)
+        store.claim([runs[0].id], me())
+        store.heartbeat(runs[0].id, me(), 40)  # it may have begun there: nothing is known about the speed yet
+        now = meter.read()
+        assert (now.running, now.steps_left, now.seconds_left) == (1, 260, None)
+        store.heartbeat(runs[0].id, me(), 80)
+        meter._began = time.monotonic() - 10
+        now = meter.read()
     assert now.steps_per_second == pytest.approx(4.0, rel=0.1)
     assert now.seconds_left == pytest.approx(55, rel=0.1)
 

@@ -14,14 +14,15 @@ from hypothesis import strategies as st
 from hardgap.errors import BadInput
 from hardgap.runs.config import AutomatonRun
 from hardgap.runs.owner import me
-from hardgap.runs.results import export_runs, import_runs
+from hardgap.runs.results import RUN_FILE, _read, export_runs, import_runs
 from hardgap.runs.store import Store
 
 Tiny = Callable[..., AutomatonRun]
+RESULTS = Path(__file__).parents[2] / "results"
 
 
 def curve(seed: int) -> list[dict[str, Any]]:
-    detail = {"patterns": [1.0, None, 0.1 + 0.2], "rollout_visible": [1.0]}
+    detail = {"patterns": [1.0, None, 0.1 + 0.2, 0.0] * 2, "rollout_visible": [1.0] * 4, "rollout_holdout": [None] * 4}
     return [
         {
             "step": step,
@@ -128,11 +129,33 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "steps twice": lambda path: changed(path, lambda d: d["curve"].append(d["curve"][-1])),
     "accuracy above 1": lambda path: changed(path, lambda d: d["curve"][1].update(holdout=25)),
     "nan": lambda path: path.write_text(path.read_text().replace("0.25", "NaN")),
-    "infinite": lambda path: path.write_text(path.read_text().replace("[1.0]", "[1e999]")),
+    "infinite": lambda path: path.write_text(path.read_text().replace("[1.0,", "[1e999,")),
     "endless": lambda path: path.write_text(path.read_text().replace("0.25", "9" * 400)),
     "seconds are text": lambda path: changed(path, lambda d: d.update(seconds="nan")),
     "stopped is a list": lambda path: changed(path, lambda d: d.update(stopped=["budget"])),
     "versions are text": lambda path: changed(path, lambda d: d.update(versions="2.13")),
+    "detail emptied": lambda path: changed(path, lambda d: d["curve"][1].update(detail={})),
+    "detail of the other experiment": lambda path: changed(
+        path, lambda d: d["curve"][1].update(detail={"eval": {"seen": 1.0, "holdout": 1.0}})
+    ),
+    "detail with more": lambda path: changed(path, lambda d: d["curve"][1]["detail"].update(colour="red")),
+    "detail with text": lambda path: changed(path, lambda d: d["curve"][1]["detail"].update(patterns="11111111")),
+    "too few patterns": lambda path: changed(path, lambda d: d["curve"][1]["detail"]["patterns"].pop()),
+    "too few steps": lambda path: changed(path, lambda d: d["curve"][1]["detail"]["rollout_holdout"].pop()),
+    "pattern above 1": lambda path: changed(path, lambda d: d["curve"][1]["detail"]["patterns"].__setitem__(0, 1.5)),
+    "half a saturation": lambda path: changed(
+        path, lambda d: d["curve"][1]["detail"].update(saturation={"logit_hidden": 1.0})
+    ),
+    "attempt is text": lambda path: changed(path, lambda d: d["curve"][1]["detail"].update(attempt="1")),
+    "step past the budget": lambda path: changed(path, lambda d: d["curve"][-1].update(step=10**15)),
+    "one step past the budget": lambda path: changed(path, lambda d: d["curve"][-1].update(step=8)),
+    "stopped is unknown": lambda path: changed(path, lambda d: d.update(stopped="tired")),
+    "lone surrogate": lambda path: changed(path, lambda d: d["versions"].update(torch="2\ud800")),
+    "surrogate as a name": lambda path: changed(path, lambda d: d["versions"].update({"\udfff": "2"})),
+    "terminal escape": lambda path: changed(path, lambda d: d.update(about="\x1b]0;mine\x07")),
+    "terminal escape inside": lambda path: changed(path, lambda d: d["versions"].update(machine="\x9b31m")),
+    "text turned round": lambda path: changed(path, lambda d: d.update(about="Rule \u202e051")),
+    "versions are deep": lambda path: changed(path, lambda d: d["versions"].update(torch={"a": 1})),
     "a folder": lambda path: (path.unlink(), path.mkdir()),
 }
 
@@ -170,6 +193,34 @@ def test_any_changed_byte_is_refused_or_read_as_a_result(store: Store, tmp_path:
     json.dumps(contents(other)[0][-1] if contents(other) else None, allow_nan=False)
     for row in other.rows():
         other.remove(row.id)
+
+
+def test_all_files_are_taken_in_at_once_or_none(folder: Path, tmp_path: Path) -> None:
+    """Whatever goes wrong between two runs leaves the store as it was."""
+    other = Store(tmp_path / "other")
+    other._db.execute(
+        "CREATE TRIGGER full BEFORE INSERT ON runs WHEN (SELECT count(*) FROM runs) = 2 "
+        "BEGIN SELECT RAISE(ABORT, 'no room'); END"
+    )
+    with pytest.raises(BadInput, match="no room"):
+        import_runs(other, folder)
+    assert other.rows() == []
+
+
+def test_every_committed_result_is_what_its_experiment_can_have() -> None:
+    """All of them, read as an import reads them."""
+    paths = [path for path in RESULTS.rglob("*.json") if RUN_FILE.fullmatch(path.name)]
+    assert len(paths) > 1000
+    for path in paths:
+        _read(path)
+
+
+def test_the_about_of_a_file_is_for_people_and_not_compared(store: Store, folder: Path, tmp_path: Path) -> None:
+    for path in folder.iterdir():
+        changed(path, lambda data: data.update(about="as an earlier version said it"))
+    other = Store(tmp_path / "other")
+    assert import_runs(other, folder) == (3, 0)
+    assert [run.about for run in other.listed()] == [row.config.describe() for row in other.rows()]
 
 
 def test_a_missing_folder_is_refused(store: Store, tmp_path: Path) -> None:

@@ -346,11 +346,17 @@ def test_shorter_runs_of_the_family_are_found(store: Store, tiny: Tiny) -> None:
         ("UPDATE runs SET versions = '{'", "cannot be read"),
     ],
 )
-def test_a_damaged_row_is_refused_by_name(store: Store, run: AutomatonRun, statement: str, words: str) -> None:
+def test_a_damaged_row_is_refused_by_name_left_out_of_lists_and_removed(
+    store: Store, run: AutomatonRun, statement: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with database(store.folder) as db:
         db.execute(statement)
-    with pytest.raises(BadInput, match=f"run {run.id} .*{words}|{words}"):
-        store.rows()
+    with pytest.raises(BadInput, match=rf"run {run.id} .*{words}.*; `hardgap runs rm {run.id}` removes it"):
+        store.get(run.id)
+    assert store.rows() == []
+    assert f"run {run.id} " in capsys.readouterr().err
+    store.remove(run.id)
+    assert (store.rows(), capsys.readouterr().err) == ([], "")
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "3", "{}", json.dumps({"step": 3})])

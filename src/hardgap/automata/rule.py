@@ -166,6 +166,7 @@ class Rule:
         return NAMED.get(self.name) or circuit_of(self.radius, self.number).formula_text()
 
 
+@lru_cache(maxsize=1024)
 def parse_rule(text: str) -> Rule:
     """Read a rule from a name, an elementary number, a wider number or a formula.
 

@@ -39,12 +39,13 @@ def run_and_report(
     check_workers(workers)
     with Signals(_stop, _interrupt), SweepReporter() as reporter:
         ended = run_sweep(store, runs, workers=workers, seconds=seconds, on_progress=reporter)
-    rows = store.rows([run.id for run in runs])
-    left = sum(row.status in ("queued", "running") for row in rows)
+    with store.wanted((run.id, 0) for run in runs) as wanted:
+        counts = {status: number for status, (number, _) in wanted.counts().items()}
     if ended != "finished":
         why = "the time budget is spent" if ended == "budget" else "stopped"
-        complain(f"{why}; {left} of {len(rows)} runs are left, and the same command goes on with them")
-    failed = [row for row in rows if row.status == "failed"]
+        left = counts.get("queued", 0) + counts.get("running", 0)
+        complain(f"{why}; {left} of {sum(counts.values())} runs are left, and the same command goes on with them")
+    failed = store.listed(where=[("status", "failed")], ids=[run.id for run in runs]) if "failed" in counts else []
     for row in failed:
         complain(f"run {row.id} failed: {row.error}")
     return INTERRUPTED if ended == "interrupted" else 1 if failed else 0

@@ -7,71 +7,154 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from hardgap.cli.output import STORE, Json, StoreFolder, Trust, complain, duration, err, percent, show_json, show_table
+from hardgap.cli.output import (
+    STORE,
+    Json,
+    StoreFolder,
+    Trust,
+    complain,
+    duration,
+    err,
+    percent,
+    show_json,
+    show_json_lines,
+    show_table,
+)
 from hardgap.errors import BadInput
+from hardgap.runs.digest import STATUSES, Damaged
+from hardgap.runs.listing import Listed, check_list
 from hardgap.runs.store import Row, Store
-from hardgap.runs.summary import restarts, summarise
+from hardgap.runs.summary import restarts
+from hardgap.runs.words import differences
 
 if TYPE_CHECKING:
     from hardgap.runs.certificate import Certificate
 
+SHOWN = 50
+"""Rows of a table, if nothing else is asked for."""
+
 runs = App(name="runs", help="List, show, export, import, certify and remove measured runs.")
 
 
-def as_dict(store: Store, row: Row) -> dict[str, Any]:
+def as_dict(run: Listed) -> dict[str, Any]:
     """One run as plain data, without its curve."""
-    curve = store.curve(row.id)
-    summary = summarise(curve, row.config.budget.solved_at) if curve else None
+    summary = run.summary or {}
     return {
-        "run": row.id,
-        "about": row.config.describe(),
-        "status": row.status,
-        "steps": row.step,
-        "visible": summary.final_visible if summary else None,
-        "holdout": summary.final_holdout if summary else None,
-        "best_holdout": summary.best_holdout if summary else None,
-        "solved_step": summary.solved_step if summary else None,
-        "stopped": row.stopped,
-        "seconds": round(row.seconds, 1),
-        "error": row.error,
+        "run": run.id,
+        "about": run.about,
+        "written": run.written,
+        "status": run.status,
+        "steps": run.step,
+        "visible": summary.get("final_visible"),
+        "holdout": summary.get("final_holdout"),
+        "best_holdout": summary.get("best_holdout"),
+        "solved_step": summary.get("solved_step"),
+        "restarts": summary.get("restarts", []),
+        "stopped": run.stopped,
+        "seconds": round(run.seconds, 1),
+        "error": run.error,
     }
 
 
-def show_rows(store: Store, rows: list[Row], *, json: bool) -> None:
-    """Runs as a table or as JSON."""
-    data = [as_dict(store, row) for row in rows]
+def facts_of(store: Store, run_id: str) -> dict[str, Any]:
+    """`as_dict` of one run, or why it cannot be read."""
+    return as_dict(store.listed(ids=[store.get(run_id).id])[0])
+
+
+def show_runs(store: Store, found: list[Listed], of: int, *, json: bool) -> None:
+    """Runs as a table or as JSON, out of so many."""
+    differ = differences([(run.about, run.config) for run in found])
+    data = [as_dict(run) | {"differs": said} for run, said in zip(found, differ, strict=True)]
     if json:
-        show_json(data)
+        show_json_lines(data)
         return
+    if len(found) < of:
+        err().print(f"{len(found)} of {of:,} runs; --limit 0 shows all, --where and --status choose among them")
+    columns = {
+        "run": [d["run"] for d in data],
+        "about": [", ".join(filter(None, (d["about"], d["differs"]))) for d in data],
+        "status": [d["status"] for d in data],
+        "steps": [d["steps"] for d in data],
+        "visible %": [percent(d["visible"]) for d in data],
+        "holdout %": [percent(d["holdout"]) for d in data],
+        "restarted": [", ".join(map(str, d["restarts"])) for d in data],
+        "solved at": [d["solved_step"] for d in data],
+        "time": [duration(d["seconds"]) for d in data],
+    }
+    if not any(columns["restarted"]):
+        del columns["restarted"]
     show_table(
-        f"{len(rows)} runs in {store.folder}",
-        ["run", "about", "status", "steps", "visible %", "holdout %", "solved at", "time"],
-        [
-            [d["run"], d["about"], d["status"], d["steps"], percent(d["visible"]), percent(d["holdout"]),
-             d["solved_step"], duration(d["seconds"])]
-            for d in data
-        ],
-        right=["steps", "visible %", "holdout %", "solved at", "time"],
-        detail=["steps", "visible %", "time"],
-    )  # fmt: skip
+        f"{len(found)} runs in {store.folder}",
+        list(columns),
+        list(zip(*columns.values(), strict=True)),
+        right=["steps", "visible %", "holdout %", "restarted", "solved at", "time"],
+        detail=["restarted", "steps", "visible %", "time"],
+    )
 
 
 @runs.command(name="list")
 def list_runs(
     *,
     status: Annotated[str | None, Parameter(help="Only queued, running, done or failed ones.")] = None,
+    where: Annotated[
+        tuple[str, ...],
+        Parameter(
+            negative="",
+            help="FIELD=VALUE: only runs whose config says so, e.g. rule=150 or unrolling.feedback=soft. Fields "
+            "named once must all agree; of one that is named again, any value will do.",
+        ),
+    ] = (),
+    sort: Annotated[
+        str,
+        Parameter(
+            allow_leading_hyphen=True,
+            help="By created, finished, steps, seconds, visible, holdout, best, solved, lasting, or any field; "
+            "the other way round with a - before it.",
+        ),
+    ] = "created",
+    reverse: Annotated[bool, Parameter(negative="", help="The other way round.")] = False,
+    limit: Annotated[
+        int | None, Parameter(help=f"At most so many; 0 shows all. A table shows {SHOWN} if not told, JSON all.")
+    ] = None,
     store: StoreFolder = STORE,
     json: Json = False,
 ) -> None:
-    """List the runs of a store, oldest first.
+    """List the runs of a store, the newest last.
 
-    Example: `hardgap runs list --status done --json`
+    Where runs read the same and are not, the fields by which they differ stand behind.
+
+    Try:
+
+        hardgap runs list --status done --sort holdout --limit 10
+        hardgap runs list --where rule=150 --where unrolling.temperature.start=8
+        hardgap runs list --json
     """
-    known = ("queued", "running", "done", "failed")
-    if status is not None and status not in known:
-        raise BadInput(f"--status {status}: choose {', '.join(known)}")
+    if status is not None and status not in STATUSES:
+        raise BadInput(f"--status {status}: choose {', '.join(STATUSES)}")
+    if limit is not None and limit < 0:
+        raise BadInput(f"--limit {limit}: give a number of runs, or 0 for all")
+    wanted = [_field_and_value(text) for text in where] + ([("status", status)] if status is not None else [])
+    most = limit or None if limit is not None or json else SHOWN
+    first = _reversed(sort) if reverse else sort
+    check_list(wanted, first)
     opened = Store(store, create=False)
-    show_rows(opened, [row for row in opened.rows() if status in (None, row.status)], json=json)
+    total = opened.count(wanted)
+    if first == "created":  # the newest last, so that they stand where the eye is
+        found = opened.listed(where=wanted, sort="-created", limit=most)[::-1]
+    else:
+        found = opened.listed(where=wanted, sort=first, limit=most)
+    show_runs(opened, found, total, json=json)
+
+
+def _reversed(sort: str) -> str:
+    return sort.removeprefix("-") if sort.startswith("-") else f"-{sort}"
+
+
+def _field_and_value(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise BadInput(f"--where {text}: write FIELD=VALUE, such as rule=150")
+    return name.strip(), value.strip()
 
 
 @runs.command
@@ -83,15 +166,11 @@ def show(run: str, /, *, store: StoreFolder = STORE, json: Json = False) -> None
     opened = Store(store, create=False)
     row = opened.get(run)
     curve = opened.curve(row.id)
-    config = row.config.model_dump(mode="json")
+    facts, config = facts_of(opened, row.id), row.config.model_dump(mode="json")
     if json:
-        show_json(as_dict(opened, row) | {"config": config, "versions": row.versions, "curve": curve})
+        show_json(facts | {"config": config, "versions": row.versions, "curve": curve})
         return
-    show_table(
-        row.config.describe(),
-        ["", "value"],
-        [*as_dict(opened, row).items(), *config.items(), *row.versions.items()],
-    )
+    show_table(row.config.describe(), ["", "value"], [*facts.items(), *config.items(), *row.versions.items()])
     _show_curve(curve)
 
 
@@ -135,18 +214,35 @@ def import_results(folder: Path, /, *, store: StoreFolder = STORE) -> None:
 
 
 @runs.command
-def rm(run: str, /, *, store: StoreFolder = STORE) -> None:
-    """Remove one run and its checkpoints.
+def rm(
+    run: str | None = None,
+    /,
+    *,
+    damaged: Annotated[
+        bool, Parameter(negative="", help="Remove every run whose row is no longer what was written.")
+    ] = False,
+    store: StoreFolder = STORE,
+) -> None:
+    """Remove one run and its checkpoints, or all that are damaged.
 
     Example: `hardgap runs rm 9dcd07f4e989`
     """
     from hardgap.runs.checkpoints import Checkpoints
 
+    if (run is None) != damaged:
+        raise BadInput("say which run to remove, or --damaged")
     opened = Store(store, create=False)
-    row = opened.get(run)
-    opened.remove(row.id)
-    Checkpoints(opened.folder, row.id).remove()
-    err().print(f"removed {row.id}: {row.config.describe()}")
+    if run is None:
+        err().print(f"removed damaged runs: {', '.join(opened.remove_damaged()) or 'there are none'}")
+        return
+    run_id = opened.find(run)
+    try:
+        about = opened.get(run_id).config.describe()
+    except Damaged:
+        about = "a damaged run"
+    opened.remove(run_id)
+    Checkpoints(opened.folder, run_id).remove()
+    err().print(f"removed {run_id}: {about}")
 
 
 @runs.command

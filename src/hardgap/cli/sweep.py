@@ -40,7 +40,7 @@ def sweep(
     Example: `hardgap sweep examples/regimes.toml --budget 30m`
     """
     from hardgap.cli.running import check_workers, parse_duration, run_and_report
-    from hardgap.cli.runs import show_rows
+    from hardgap.cli.runs import SHOWN, show_runs
     from hardgap.cli.train import tell_other_code
     from hardgap.runs.store import Store
     from hardgap.runs.sweep import read_sweep
@@ -52,5 +52,6 @@ def sweep(
     known = opened.progress([run.id for run in runs])
     tell_other_code(opened, [run for run in runs if run.id not in known])
     code = run_and_report(opened, runs, workers=workers, seconds=seconds)
-    show_rows(opened, opened.rows([run.id for run in runs]), json=json)
+    ids = [run.id for run in runs]
+    show_runs(opened, opened.listed(ids=ids if json else ids[-SHOWN:]), len(ids), json=json)
     return code

@@ -118,15 +118,14 @@ MEASURES = {"exact": "whole derivation", "pair": "operators", "f": "final value"
 
 
 def _report(store: Store, run: SymbolicRun, folder: Path, *, json: bool) -> None:
-    from hardgap.cli.runs import as_dict
+    from hardgap.cli.runs import facts_of
     from hardgap.runs.selection import SELECTIONS, select_point
 
     curve = store.curve(run.id)
     chosen = {by: select_point(curve, by) for by in SELECTIONS}
     if json:
         points = {by: {k: point[k] for k in ("step", "visible", "holdout", "detail")} for by, point in chosen.items()}
-        result = as_dict(store, store.get(run.id))
-        show_json(result | {"selected": points, "config": run.model_dump(mode="json")})
+        show_json(facts_of(store, run.id) | {"selected": points, "config": run.model_dump(mode="json")})
         return
     rows = [
         [by, point["step"], words, percent(point["detail"]["seen"].get(name)),

@@ -236,10 +236,10 @@ def _train(store: Store, run: AutomatonRun, *, json: bool) -> int:
 
 
 def _report(store: Store, run: AutomatonRun, *, json: bool) -> None:
-    from hardgap.cli.runs import as_dict
+    from hardgap.cli.runs import facts_of
     from hardgap.runs.summary import restarts
 
-    result, curve = as_dict(store, store.get(run.id)), store.curve(run.id)
+    result, curve = facts_of(store, run.id), store.curve(run.id)
     last = curve[-1]
     if json:
         show_json(result | {"patterns": last["detail"]["patterns"], "config": run.model_dump(mode="json")})

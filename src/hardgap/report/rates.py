@@ -46,8 +46,8 @@ class Rate:
 
 def finished(arm: Arm, store: Store) -> dict[AutomatonRun, Summary]:
     """The runs of an arm that are done, each in a few numbers."""
-    done = {row.id for row in store.rows(run.id for run in arm.runs) if row.status == "done"}
-    return {run: summarise(store.curve(run.id)) for run in arm.runs if run.id in done}
+    curves = store.curves(run.id for run in arm.runs)
+    return {run: summarise(curves[run.id]) for run in arm.runs if run.id in curves}
 
 
 def rate(arm: Arm, store: Store) -> Rate:

@@ -61,10 +61,9 @@ def measure_seeds(study: Study, scale: Scale, store: Store) -> MeasuredSeeds:
     paper = study.published
     assert isinstance(paper, PublishedSeeds)
     planned = [run for run in study.runs(scale) if isinstance(run, SymbolicRun)]
-    done = {row.id for row in store.rows(run.id for run in planned) if row.status == "done"}
-    finished = {run.seed: run.id for run in planned if run.id in done}
-    curves = [store.curve(run_id) for run_id in finished.values()]
-    accuracy = {by: accuracies(curves, by) for by in SELECTIONS}
+    curves = store.curves(run.id for run in planned)
+    finished = {run.seed: run.id for run in planned if run.id in curves}
+    accuracy = {by: accuracies(list(curves.values()), by) for by in SELECTIONS}
     values = accuracy[PAPERS_CHOICE].get("exact", [])
     published = {seed: value / 100 for seed, value in paper.seeds.items()}
     p = same_mean_p(values, list(published.values()))

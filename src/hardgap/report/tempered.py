@@ -84,7 +84,7 @@ def _explain(arms: list[Arm], measured: list[Rate], scale: Scale, store: Store) 
 
 def _course(arm: Arm, store: Store) -> list[Data]:
     """Means over the arm's runs at each step; a run that stopped because it was solved keeps its last values."""
-    curves = [store.curve(run.id) for run in finished(arm, store)]
+    curves = list(store.curves(run.id for run in arm.runs).values())
     if not curves:
         return []
     steps = sorted({point["step"] for curve in curves for point in curve})

@@ -18,10 +18,10 @@ Finished = tuple[AutomatonRun, Summary]
 def search_table(store: Store) -> TextTable:
     """Every setting in the store with its gaps and how many runs recovered, the most tried first."""
     settings: dict[tuple[Any, ...], list[Finished]] = defaultdict(list)
-    for row in store.rows():
-        if isinstance(row.config, AutomatonRun):
-            setting = (in_words(row.config.unrolling), row.config.budget.steps)
-            settings[setting].append((row.config, summarise(store.curve(row.id))))
+    runs = {row.id: row.config for row in store.rows() if isinstance(row.config, AutomatonRun)}
+    for run_id, curve in store.curves(runs).items():
+        setting = (in_words(runs[run_id].unrolling), runs[run_id].budget.steps)
+        settings[setting].append((runs[run_id], summarise(curve)))
     rows: list[list[object]] = [
         [words, _gaps(run for run, _ in found), f"{steps:,}", _recovered(found)]
         for (words, steps), found in sorted(settings.items(), key=lambda item: (-len(item[1]), item[0]))

@@ -44,9 +44,9 @@ class Measured:
 def measure(study: Study, scale: Scale, store: Store) -> Measured:
     """Sum up the finished runs of a study."""
     planned = study.runs(scale)
-    done = {row.id for row in store.rows(run.id for run in planned) if row.status == "done"}
-    ids = tuple(run.id for run in planned if run.id in done)
-    summaries = [summarise(store.curve(run_id)) for run_id in ids]
+    curves = store.curves(run.id for run in planned)
+    ids = tuple(curves)
+    summaries = [summarise(curve) for curve in curves.values()]
     successes = sum(summary.success for summary in summaries)
     paper = study.published
     assert isinstance(paper, Published)

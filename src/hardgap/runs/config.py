@@ -13,7 +13,14 @@ from collections.abc import Iterable
 from functools import cache, cached_property
 from typing import Any, Literal, Self, TypeVar
 
-from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    Field,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from hardgap.automata.gap import Gap
 from hardgap.automata.rule import parse_rule
@@ -25,6 +32,7 @@ from hardgap.operators.operators import parse_operator
 from hardgap.operators.sampling import Ambiguity
 from hardgap.operators.tokens import Condition
 from hardgap.plugins import check_plugin, source_of, trust
+from hardgap.runs.words import regime_in_words
 from hardgap.training.spec import Budget, Optimiser, Unrolling
 
 T = TypeVar("T", bound=Spec)
@@ -33,6 +41,8 @@ R = TypeVar("R", bound="Run")
 CONFIG_VERSION = 1
 MOST_CELLS = 2**31
 """Training data larger than this (2 GiB) is refused before it is made."""
+LONGEST_FORMULA = 60
+"""More of one does not help a list."""
 
 
 class Run(Spec):
@@ -61,6 +71,11 @@ class Run(Spec):
         asked = self.asked()
         del asked["budget"]["steps"]
         return self._digest(asked)
+
+    @property
+    def written(self) -> str | None:
+        """What its user wrote where the config keeps something shorter or exact instead; not part of the identity."""
+        return None
 
     def asked(self) -> dict[str, Any]:
         """What differs from the defaults, as plain values from which `parse_run` makes the same config."""
@@ -119,6 +134,27 @@ class AutomatonRun(Run):
     log_saturation: bool = Field(False, description="also keep the certainty of cells and the gradient reaching them")
     initial: str | None = Field(None, pattern=r"^[0-9a-f]{64}$", description="SHA-256 of the weights to start from")
 
+    @cached_property
+    def rule_as_written(self) -> str:
+        """The rule as its user wrote it; `_keep_words` puts it here."""
+        return self.rule
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _keep_words(cls, data: Any, make: ModelWrapValidatorHandler[Self]) -> Self:
+        run = make(data)
+        if isinstance(data, dict):
+            run.__dict__["rule_as_written"] = " ".join(str(data["rule"]).split())
+        return run
+
+    @property
+    def written(self) -> str | None:
+        """The rule in its user's own words, if they are not its canonical text."""
+        return self.rule_as_written if self.rule_as_written.casefold() != self.rule.casefold() else None
+
+    def but(self, **changes: Any) -> Self:
+        return super().but(**{"rule": self.rule_as_written} | changes)
+
     @field_validator("rule")
     @classmethod
     def _canonical_rule(cls, text: str) -> str:
@@ -160,16 +196,28 @@ class AutomatonRun(Run):
         return self.but(model=self.model.model_dump() | {"source": sources[self.model.factory]})
 
     def describe(self) -> str:
-        regime = (
-            self.unrolling.feedback
-            if self.unrolling.feedback == "none"
-            else (f"{self.unrolling.feedback}×{self.unrolling.steps}")
-        )
-        leaky = ", leaky mask" if self.masking == "first" else ""
         kind = f"{self.model.factory}{self._code()}" if isinstance(self.model, PluginSpec) else self.model.kind
-        network = "" if kind == "encoder" else f", {kind}"
-        given = f", from {self.initial[:8]}" if self.initial else ""
-        return f"{self.gap.describe()}, {regime}{leaky}{network}{given}, width {self.width}, seed {self.seed}"
+        if isinstance(self.model, EncoderSpec):
+            kind = "waves" if self.model.positions == "waves" else ""
+        said = [
+            self._gap_in_words(),
+            regime_in_words(self.unrolling),
+            "leaky mask" if self.masking == "first" else "",
+            kind,
+            f"from {self.initial[:8]}" if self.initial else "",
+            f"restart at {self.budget.restart_at}" if self.budget.restart_at else "",
+            f"width {self.width}",
+            f"seed {self.seed}",
+        ]
+        return ", ".join(filter(None, said))
+
+    def _gap_in_words(self) -> str:
+        """A rule by the name it is known by, if it has one, and as its user wrote it."""
+        if self.written is None:
+            return self.gap.describe()
+        formula = self.written if len(self.written) <= LONGEST_FORMULA else f"{self.written[:LONGEST_FORMULA]}…"
+        shown = formula if self.rule.startswith("r") else f"{self.rule} = {formula}"
+        return self.gap.describe().replace(f"Rule {self.rule}", f"Rule {shown}", 1)
 
 
 class SymbolicRun(Run):

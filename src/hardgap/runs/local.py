@@ -22,8 +22,11 @@ from hardgap.plugins import trusted
 from hardgap.runs.config import Run, check_plugins
 from hardgap.runs.signals import STOPPING
 from hardgap.runs.store import Store
+from hardgap.runs.wanted import Wanted
 
 POLL_SECONDS = 0.5
+COUNTING_COSTS = 50
+"""The runs of a sweep are counted at most a fiftieth of the time."""
 GRACE_SECONDS = 60.0
 """How long a worker may take to leave, whether its driver asked it to or is gone."""
 MOST_GIVEN_UP = 5
@@ -61,18 +64,18 @@ def run_sweep(
     """Train what is missing of these runs, in this order, for at most `seconds`."""
     check_plugins(runs)
     store.add(runs)
-    ids = [run.id for run in runs]
-    pool = Workers(store, ids, workers or os.cpu_count() or 1, checkpoint_seconds)
-    meter = Meter(store, runs)
+    pool = Workers(store, [run.id for run in runs], workers or os.cpu_count() or 1, checkpoint_seconds)
     deadline = time.monotonic() + seconds if seconds is not None else None
     try:
-        while (progress := meter.read()).done + progress.failed < progress.total:
+        with store.wanted((run.id, run.budget.steps) for run in runs) as wanted:
+            meter = Meter(wanted)
+            while (progress := meter.read()).done + progress.failed < progress.total:
+                on_progress(progress)
+                if deadline is not None and time.monotonic() > deadline:
+                    return "budget"
+                pool.keep_alive(progress.total - progress.done - progress.failed)
+                time.sleep(POLL_SECONDS)
             on_progress(progress)
-            if deadline is not None and time.monotonic() > deadline:
-                return "budget"
-            pool.keep_alive(progress.total - progress.done - progress.failed)
-            time.sleep(POLL_SECONDS)
-        on_progress(progress)
         return "finished"
     except KeyboardInterrupt:
         return "interrupted"
@@ -157,28 +160,42 @@ def _signals_later() -> Iterator[None]:
 
 
 class Meter:
-    """Reads a sweep's progress from the store and turns it into a rate."""
+    """Reads a sweep's progress from the store and turns it into a rate.
 
-    def __init__(self, store: Store, runs: Sequence[Run]) -> None:
-        self._store = store
-        self._budgets = {run.id: run.budget.steps for run in runs}
+    Only runs in training are looked at one by one. All others are counted inside SQLite, the more rarely the longer
+    that takes.
+    """
+
+    def __init__(self, wanted: Wanted) -> None:
+        self._wanted = wanted
         self._began = time.monotonic()
-        self._before = {run_id: step for run_id, (_, step) in store.progress(self._budgets).items() if step}
+        self._trained = 0
+        self._steps: dict[str, int] = {}  # where each run in training was last seen
+        self._count()
 
     def read(self) -> Progress:
-        now = self._store.progress(self._budgets)
-        for run_id, (_, step) in now.items():  # where a run was first seen: it may go on from a shorter one
-            if step:
-                self._before.setdefault(run_id, step)
-        trained = sum(step - self._before.get(run_id, 0) for run_id, (_, step) in now.items())
-        open_runs = {run_id: step for run_id, (status, step) in now.items() if status in ("queued", "running")}
+        if time.monotonic() >= self._count_again:
+            self._count()
+        self._follow()
         elapsed = time.monotonic() - self._began
-        statuses = [status for status, _ in now.values()]
+        number = {status: found for status, (found, _) in self._counts.items()}
+        left = sum(left for status, (_, left) in self._counts.items() if status in ("queued", "running"))
         return Progress(
-            done=statuses.count("done"),
-            failed=statuses.count("failed"),
-            running=statuses.count("running"),
-            total=len(now),  # a run that was removed meanwhile is nobody's business any more
-            steps_left=sum(max(0, self._budgets[run_id] - step) for run_id, step in open_runs.items()),
-            steps_per_second=max(0, trained) / elapsed if elapsed > 1 else 0.0,
+            done=number.get("done", 0),
+            failed=number.get("failed", 0),
+            running=number.get("running", 0),
+            total=sum(number.values()),  # a run that was removed meanwhile is nobody's business any more
+            steps_left=left,
+            steps_per_second=self._trained / elapsed if elapsed > 1 else 0.0,
         )
+
+    def _count(self) -> None:
+        began = time.monotonic()
+        self._counts = self._wanted.counts()
+        self._count_again = time.monotonic() + COUNTING_COSTS * (time.monotonic() - began)
+
+    def _follow(self) -> None:
+        """Add up steps from where a run was first seen: it may go on from a shorter one."""
+        now = self._wanted.steps_of(self._steps)
+        self._trained += sum(max(0, step - self._steps[run_id]) for run_id, step in now.items())
+        self._steps = {run_id: step for run_id, step in self._wanted.running().items() if step}

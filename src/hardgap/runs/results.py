@@ -18,8 +18,9 @@ from pydantic import Field
 
 from hardgap.errors import BadInput
 from hardgap.nn.spec import Spec
-from hardgap.runs.config import Run, parse_run, validated
-from hardgap.runs.store import Row, Store
+from hardgap.runs.config import parse_run, validated
+from hardgap.runs.detail import Stopping, check_curve
+from hardgap.runs.store import Result, Row, Store
 
 FORMAT = 1
 RUN_FILE = re.compile(r"[0-9a-f]{12}\.json")
@@ -52,7 +53,7 @@ def as_text(row: Row, curve: list[dict[str, Any]]) -> str:
         "format": FORMAT,
         "run": row.id,
         "about": row.config.describe(),
-        "config": row.config.asked(),
+        "config": row.config.asked() | ({"rule": row.config.written} if row.config.written else {}),
         "versions": row.versions,
         "stopped": row.stopped,
         "seconds": round(row.seconds, 1),
@@ -65,51 +66,56 @@ def as_text(row: Row, curve: list[dict[str, Any]]) -> str:
 def import_runs(store: Store, folder: Path) -> tuple[int, int]:
     """Take in every file under `folder` that is named like a run; how many were new, how many already here.
 
-    All files are read before the first is taken in, so a damaged one leaves the store as it was.
+    All files are read before the first is taken in, and all are taken in at once, so a damaged one leaves the store as
+    it was.
     """
     if not folder.is_dir():
         raise BadInput(f"there is no folder {folder}")
     read = [_read(path) for path in sorted(folder.rglob("*.json")) if RUN_FILE.fullmatch(path.name)]
-    taken = [store.put_done(*found) for found in read]
+    taken = store.put_all_done(read)
     return sum(taken), len(taken) - sum(taken)
 
 
-class _Evaluation(Spec, strict=True):
-    """One line of the curve."""
-
-    step: int = Field(ge=0, lt=2**63)
-    loss: float | None
-    visible: float = Field(ge=0, le=1)
-    holdout: float = Field(ge=0, le=1)
-    detail: dict[str, Any]
-
-
 class _File(Spec):
-    """A results file, before its config is looked at."""
+    """A results file, before its config and its curve are looked at."""
 
     format: Literal[1]
     run: str
     about: str
     config: dict[str, Any]
-    versions: dict[str, Any]
-    stopped: str
+    versions: dict[str, bool | int | float | str | None]
+    stopped: Stopping
     seconds: float = Field(ge=0)
-    curve: list[_Evaluation] = Field(min_length=1)
+    curve: list[dict[str, Any]]
 
 
-def _read(path: Path) -> tuple[Run, list[dict[str, Any]], str, dict[str, Any], float]:
+def _read(path: Path) -> Result:
     try:
         data = json.loads(path.read_text(encoding="utf-8"), parse_constant=_finite, parse_float=_finite)
         if not isinstance(data, dict):
             raise ValueError("it holds no table of names and values")
+        _check_texts(data)
         file = validated(_File, data)
         run = parse_run(file.config)
+        check_curve(run, file.curve)
     except (OSError, ValueError, RecursionError) as error:
         raise BadInput(f"{path} is not a results file: {error}") from error
-    steps = [point.step for point in file.curve]
-    if run.id != file.run or steps != sorted(set(steps)):
+    if run.id != file.run:
         raise BadInput(f"{path} is damaged: its content does not belong to the config it holds")
-    return run, data["curve"], file.stopped, file.versions, file.seconds
+    return run, data["curve"], file.stopped, data["versions"], file.seconds
+
+
+def _check_texts(data: object) -> None:
+    """Refuse characters that no store keeps (half a surrogate pair) or that a terminal would obey."""
+    if isinstance(data, str) and not data.isprintable():
+        raise ValueError(f"{data!a:.60} holds a character that cannot be printed")
+    if isinstance(data, dict):
+        for name, value in data.items():
+            _check_texts(name)
+            _check_texts(value)
+    elif isinstance(data, list):
+        for value in data:
+            _check_texts(value)
 
 
 def _finite(text: str) -> float:

@@ -10,75 +10,41 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hardgap.errors import BadInput
 from hardgap.runs.config import Run, parse_run
+from hardgap.runs.detail import check_curve
+from hardgap.runs.digest import curve_digest, row_digest
 from hardgap.runs.owner import is_alive
+from hardgap.runs.reading import Reader, read_point
+from hardgap.runs.reading import Row as Row
+from hardgap.runs.schema import APPLICATION_ID, MIGRATIONS
+from hardgap.runs.summary import summary_as_dict
+from hardgap.runs.wanted import Wanted
 
-APPLICATION_ID = 0x68616770  # "hagp"
 LEASE = 120.0
+MANY = 2000
+"""Bringing more runs than this forward takes long enough to say so."""
 MOST_ATTEMPTS = 10
 """A run whose workers died this often without getting any further is given up as failed."""
 
-MIGRATIONS = [
-    """
-    CREATE TABLE runs (
-        id TEXT PRIMARY KEY,
-        family TEXT NOT NULL,
-        config TEXT NOT NULL,
-        status TEXT NOT NULL CHECK (status IN ('queued', 'running', 'done', 'failed')),
-        step INTEGER NOT NULL DEFAULT 0,
-        owner TEXT,
-        heartbeat REAL,
-        attempts INTEGER NOT NULL DEFAULT 0,
-        created REAL NOT NULL,
-        finished REAL,
-        seconds REAL NOT NULL DEFAULT 0,
-        stopped TEXT,
-        versions TEXT,
-        error TEXT
-    ) STRICT;
-    CREATE INDEX runs_by_family ON runs (family);
-    CREATE TABLE points (
-        run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
-        step INTEGER NOT NULL,
-        point TEXT NOT NULL,
-        PRIMARY KEY (run, step)
-    ) STRICT, WITHOUT ROWID;
-    """,
-]
-"""Append only: number n brings a store from version n to n + 1."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """A run as the store knows it."""
-
-    id: str
-    config: Run
-    status: str
-    step: int
-    seconds: float
-    stopped: str | None
-    versions: dict[str, Any]
-    error: str | None
-    finished: float | None
-
-
 DATABASE = "runs.sqlite"
+Result = tuple[Run, list[dict[str, Any]], str, dict[str, Any], float]
+"""A run measured elsewhere: config, curve, why it stopped, what it was made with, seconds."""
 
 
-class Store:
+class Store(Reader):
     """A folder with `runs.sqlite` and the checkpoints beside it."""
 
     def __init__(self, folder: Path, *, create: bool = True) -> None:
         self.folder = folder
+        super().__init__()
         self.path = folder / DATABASE
         if not create and not self.path.exists():
             raise BadInput(f"there is no store at {folder}; train something first, or give --store")
@@ -91,6 +57,7 @@ class Store:
             raise BadInput(f"cannot open a store in {folder}: {error}") from error
 
     def _open(self) -> None:
+        self._db.text_factory = lambda text: text.decode(errors="replace")  # a rotten byte spoils one row, not all
         self._db.execute("PRAGMA busy_timeout = 60000")
         self._db.execute("PRAGMA foreign_keys = ON")
         # One snapshot for all three: another process may be making this very store.
@@ -114,8 +81,27 @@ class Store:
             for number, script in enumerate(MIGRATIONS[version:], version + 1):
                 for statement in filter(str.strip, script.split(";")):
                     self._db.execute(statement)
+                if number == 2:
+                    self._bring_forward()
                 self._db.execute(f"PRAGMA user_version = {number}")
             self._db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+
+    def _bring_forward(self) -> None:
+        """Write what version 2 keeps of a run for those of version 1; what cannot be read is named when asked for."""
+        stored = self._db.execute("SELECT id, config, status FROM runs").fetchall()
+        if len(stored) > MANY:
+            print(f"hardgap: bringing {len(stored)} runs in {self.path} forward, this once", file=sys.stderr)
+        for run_id, config, status in stored:
+            try:
+                run = parse_run(json.loads(config))
+                if status == "done":
+                    check_curve(run, [json.loads(point) for _, point in self.points(run_id)])
+            except ValueError:
+                continue
+            values = [run.model_dump_json(), run.describe(), run_id]
+            self._db.execute("UPDATE runs SET config = ?, about = ? WHERE id = ?", values)
+            if status == "done":
+                self._seal(run_id)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -128,69 +114,8 @@ class Store:
                 raise
             self._db.execute("COMMIT")
 
-    @contextmanager
-    def named_errors(self) -> Iterator[None]:
-        """Tell a damaged file by its name."""
-        try:
-            yield
-        except sqlite3.OperationalError:
-            raise
-        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-            raise BadInput(f"{self.path} is not a usable store: {error}; move it away, nothing was changed") from error
-
     def close(self) -> None:
         self._db.close()
-
-    # What there is
-
-    def get(self, run_id: str) -> Row:
-        """The run with this id, or with the only id that begins so."""
-        found = self._select("WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT 2", run_id) if run_id else []
-        if not found:
-            raise BadInput(f"there is no run {run_id} in {self.folder}; `hardgap runs list` shows what there is")
-        if len(found) > 1 and found[0].id != run_id:
-            raise BadInput(f"run {run_id} could be {found[0].id} or {found[1].id}: give more digits")
-        return found[0]
-
-    def rows(self, ids: Iterable[str] | None = None) -> list[Row]:
-        """All runs, oldest first, or those asked for, in the order asked for."""
-        if ids is None:
-            return self._select("ORDER BY created, id")
-        wanted = list(ids)
-        found = {
-            row.id: row for row in self._select("WHERE id IN (SELECT value FROM json_each(?))", json.dumps(wanted))
-        }
-        return [found[run_id] for run_id in wanted if run_id in found]
-
-    def _select(self, condition: str, *values: Any) -> list[Row]:
-        columns = "id, config, status, step, seconds, stopped, versions, error, finished"
-        with self.named_errors():
-            fetched = self._db.execute(f"SELECT {columns} FROM runs {condition}", values).fetchall()
-        return [_row(self.path, record) for record in fetched]
-
-    def curve(self, run_id: str) -> list[dict[str, Any]]:
-        """The evaluations of a run, in order."""
-        with self.named_errors():
-            points = self._db.execute("SELECT point FROM points WHERE run = ? ORDER BY step", [run_id]).fetchall()
-        return [_point(self.path, run_id, point) for (point,) in points]
-
-    def shorter(self, run: Run) -> list[str]:
-        """Finished runs of the same family, the longest first."""
-        with self.named_errors():
-            found = self._db.execute(
-                "SELECT id FROM runs WHERE family = ? AND id != ? AND status = 'done' ORDER BY step DESC",
-                [run.family, run.id],
-            ).fetchall()
-        return [run_id for (run_id,) in found]
-
-    def progress(self, ids: Iterable[str]) -> dict[str, tuple[str, int]]:
-        """Status and step of each run, without reading anything else."""
-        with self.named_errors():
-            found = self._db.execute(
-                "SELECT id, status, step FROM runs WHERE id IN (SELECT value FROM json_each(?))",
-                [json.dumps(list(ids))],
-            ).fetchall()
-        return {run_id: (status, step) for run_id, status, step in found}
 
     # What happens to a run
 
@@ -200,25 +125,33 @@ class Store:
         with self.transaction():
             for run in runs:
                 self._db.execute(
-                    "INSERT OR IGNORE INTO runs (id, family, config, status, created) VALUES (?, ?, ?, 'queued', ?)",
-                    [run.id, run.family, run.model_dump_json(), now],
+                    "INSERT OR IGNORE INTO runs (id, family, config, about, written, status, created) "
+                    "VALUES (?, ?, ?, ?, ?, 'queued', ?)",
+                    [run.id, run.family, run.model_dump_json(), run.describe(), run.written, now],
                 )
                 self._db.execute(
                     "UPDATE runs SET status = 'queued', attempts = 0, error = NULL WHERE id = ? AND status = 'failed'",
                     [run.id],
                 )
 
+    @contextmanager
+    def wanted(self, runs: Iterable[tuple[str, int]]) -> Iterator[Wanted]:
+        """Keep ids, each with the steps its run is to have, where claims and counts find them quickly."""
+        with self.named_errors():
+            wanted = Wanted(self._db, runs)
+            try:
+                yield wanted
+            finally:
+                wanted.drop()
+
     def claim(self, ids: list[str], owner: str) -> str | None:
         """Take the first of these runs that nobody is training, and return its id."""
+        with self.wanted((run_id, 0) for run_id in ids) as wanted:
+            return self.claim_from(wanted, owner)
+
+    def claim_from(self, wanted: Wanted, owner: str) -> str | None:
         with self.transaction():
-            found = self._db.execute(
-                "SELECT id, status, owner, heartbeat, attempts FROM runs "
-                "WHERE status IN ('queued', 'running') AND id IN (SELECT value FROM json_each(?))",
-                [json.dumps(ids)],
-            ).fetchall()
-            open_runs = {run_id: rest for run_id, *rest in found}
-            for run_id in filter(open_runs.__contains__, ids):
-                status, holder, heartbeat, attempts = open_runs[run_id]
+            for _, run_id, status, holder, heartbeat, attempts in wanted.open_runs():
                 if status == "running" and is_alive(holder, heartbeat, LEASE):
                     continue
                 if attempts >= MOST_ATTEMPTS:
@@ -302,25 +235,47 @@ class Store:
             if changed.rowcount == 1:
                 self._db.execute("DELETE FROM points WHERE run = ?", [run_id])
                 self._put_points(run_id, curve)
+                self._seal(run_id)
         return changed.rowcount == 1
 
     def put_done(
         self, run: Run, curve: list[dict[str, Any]], stopped: str, versions: dict[str, Any], seconds: float
     ) -> bool:
         """Take in a run measured elsewhere; False if it is already done here."""
-        now, made_with = time.time(), json.dumps(versions)
+        return self.put_all_done([(run, curve, stopped, versions, seconds)])[0]
+
+    def put_all_done(self, results: Iterable[Result]) -> list[bool]:
+        """Take in all of these runs or, if anything goes wrong, none; for each, whether it was not done here yet."""
         with self.transaction():
-            known = self._db.execute("SELECT status, owner, heartbeat FROM runs WHERE id = ?", [run.id]).fetchone()
-            if known and (known[0] == "done" or (known[0] == "running" and is_alive(known[1], known[2], LEASE))):
-                return False
-            self._db.execute("DELETE FROM runs WHERE id = ?", [run.id])
-            self._db.execute(
-                "INSERT INTO runs (id, family, config, status, step, created, finished, seconds, stopped, versions) "
-                "VALUES (?, ?, ?, 'done', ?, ?, ?, ?, ?, ?)",
-                [run.id, run.family, run.model_dump_json(), curve[-1]["step"], now, now, seconds, stopped, made_with],
-            )
-            self._put_points(run.id, curve)
+            return [self._put_done(*result) for result in results]
+
+    def _put_done(
+        self, run: Run, curve: list[dict[str, Any]], stopped: str, versions: dict[str, Any], seconds: float
+    ) -> bool:
+        known = self._db.execute("SELECT status, owner, heartbeat FROM runs WHERE id = ?", [run.id]).fetchone()
+        if known and (known[0] == "done" or (known[0] == "running" and is_alive(known[1], known[2], LEASE))):
+            return False
+        now, last, made_with = time.time(), curve[-1]["step"], json.dumps(versions)
+        self._db.execute("DELETE FROM runs WHERE id = ?", [run.id])
+        self._db.execute(
+            "INSERT INTO runs (id, family, config, about, written, status, step, created, finished, seconds, stopped, "
+            "versions) VALUES (?, ?, ?, ?, ?, 'done', ?, ?, ?, ?, ?, ?)",
+            [run.id, run.family, run.model_dump_json(), run.describe(), run.written, last, now, now, seconds, stopped,
+             made_with],
+        )  # fmt: skip
+        self._put_points(run.id, curve)
+        self._seal(run.id)
         return True
+
+    def _seal(self, run_id: str) -> None:
+        """Sum a finished run up, and note the digests that tell later whether it is still what was written."""
+        points = self.points(run_id)
+        (config,) = self._db.execute("SELECT config FROM runs WHERE id = ?", [run_id]).fetchone()
+        summary = summary_as_dict([read_point(text) for _, text in points], json.loads(config)["budget"]["solved_at"])
+        values = [json.dumps(summary), curve_digest(points), run_id]
+        self._db.execute("UPDATE runs SET summary = ?, curve_digest = ? WHERE id = ?", values)
+        digest = row_digest(self._records("WHERE id = ?", run_id)[0])
+        self._db.execute("UPDATE runs SET digest = ? WHERE id = ?", [digest, run_id])
 
     def remove(self, run_id: str) -> None:
         """Forget a run, unless someone is training it."""
@@ -330,28 +285,18 @@ class Store:
                 raise BadInput(f"run {run_id} is being trained right now; stop that first")
             self._db.execute("DELETE FROM runs WHERE id = ?", [run_id])
 
+    def remove_damaged(self) -> list[str]:
+        """Forget every run that is not what was written; their names."""
+        with self.transaction():
+            self._db.execute("REINDEX")  # so that all that follows agrees with what the tables hold
+            # Nothing may hang on a name that has changed, so rows go by their place and evaluations by hand.
+            self._db.execute("PRAGMA defer_foreign_keys = ON")
+            found = list(self.damaged())
+            self._db.executemany("DELETE FROM runs WHERE rowid = ?", [[place] for place, _ in found])
+            self._db.execute("DELETE FROM points WHERE run NOT IN (SELECT id FROM runs)")
+        return [str(error.run) for _, error in found]
+
     def integrity(self) -> str:
         """SQLite's own verdict on the file: `ok`, or what is wrong."""
         with self.named_errors():
             return str(self._db.execute("PRAGMA integrity_check").fetchone()[0])
-
-
-def _row(path: Path, record: tuple[Any, ...]) -> Row:
-    run_id, config, status, step, seconds, stopped, versions, error, finished = record
-    try:
-        run, made_with = parse_run(json.loads(config)), json.loads(versions or "{}")
-    except ValueError as problem:
-        raise BadInput(f"{path}: run {run_id} holds a config that cannot be read: {problem}") from problem
-    if run.id != run_id:
-        raise BadInput(f"{path}: run {run_id} does not match its config, whose id is {run.id}")
-    return Row(run_id, run, status, step, seconds, stopped, made_with, error, finished)
-
-
-def _point(path: Path, run_id: str, text: str) -> dict[str, Any]:
-    try:
-        point = json.loads(text)
-        if point.keys() >= {"step", "loss", "visible", "holdout", "detail"}:
-            return dict(point)
-    except (ValueError, AttributeError):
-        pass
-    raise BadInput(f"{path}: run {run_id} holds an evaluation that cannot be read: {text!r:.60}")

@@ -7,7 +7,7 @@ and how it stood when first solved are told apart (docs/fidelity.md).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -70,3 +70,8 @@ def restarts(curve: Sequence[dict[str, Any]]) -> list[int]:
     attempts = [point["detail"].get("attempt", 0) for point in curve]
     changed = (after != before for before, after in pairwise(attempts))
     return [point["step"] for point, new in zip(curve[1:], changed, strict=True) if new]
+
+
+def summary_as_dict(curve: list[dict[str, Any]], solved_at: float) -> dict[str, Any]:
+    """What a list shows of a curve, as plain data; of restarts, where they were."""
+    return asdict(summarise(curve, solved_at)) | {"restarts": restarts(curve)}

@@ -57,14 +57,15 @@ def work(store: Store, runs: list[str], stop: threading.Event, checkpoint_second
 
     single_thread()
     owner = me()
-    while not stop.is_set():
-        run_id = store.claim(runs, owner)
-        if run_id is not None:
-            execute_safely(store, run_id, owner, stop, checkpoint_seconds)
-        elif all(status in ("done", "failed") for status, _ in store.progress(runs).values()):
-            return
-        else:
-            time.sleep(WAIT_SECONDS)
+    with store.wanted((run_id, 0) for run_id in runs) as wanted:
+        while not stop.is_set():
+            run_id = store.claim_from(wanted, owner)
+            if run_id is not None:
+                execute_safely(store, run_id, owner, stop, checkpoint_seconds)
+            elif not wanted.any_open():
+                return
+            else:
+                time.sleep(WAIT_SECONDS)
 
 
 def execute_safely(store: Store, run_id: str, owner: str, stop: threading.Event, checkpoint_seconds: float) -> None:

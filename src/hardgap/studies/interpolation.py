@@ -161,8 +161,9 @@ def solved_runs(store: Store, rule: str, *, at_least: float = SOLVED, at_most: i
             continue
         if (config.rule, config.masking, config.model.kind) != (spec, "every", "encoder"):
             continue
-        if summarise(store.curve(row.id)).final_holdout >= at_least:
-            found.setdefault(config.family, row.id)
+        for curve in store.curves([row.id]).values():
+            if summarise(curve).final_holdout >= at_least:
+                found.setdefault(config.family, row.id)
     if not found:
         raise BadInput(f"--solved {rule}: {store.folder} holds no finished run with {at_least:.0%} holdout accuracy")
     return list(found.values())[:at_most]

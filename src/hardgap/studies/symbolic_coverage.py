@@ -89,13 +89,13 @@ def accuracies(curves: Sequence[list[dict[str, Any]]], by: Selection) -> dict[st
 def pair_results(store: Store, folder: Path, scale: Scale, seeds: Sequence[int]) -> list[PairResult]:
     """What is there of every pair, in the order of `all_pairs`; pairs without a finished run included."""
     runs = coverage_runs(scale, seeds)
-    done = {row.id for row in store.rows(run.id for run in runs) if row.status == "done"}
-    return [_pair_result(store, folder, [run for run in runs if run.holdout == pair], done) for pair in all_pairs()]
+    return [_pair_result(store, folder, [run for run in runs if run.holdout == pair]) for pair in all_pairs()]
 
 
-def _pair_result(store: Store, folder: Path, runs: list[SymbolicRun], done: set[str]) -> PairResult:
-    finished = {run.seed: run.id for run in runs if run.id in done}
-    curves = [store.curve(run_id) for run_id in finished.values()]
+def _pair_result(store: Store, folder: Path, runs: list[SymbolicRun]) -> PairResult:
+    found = store.curves(run.id for run in runs)
+    finished = {run.seed: run.id for run in runs if run.id in found}
+    curves = list(found.values())
     kept = kept_baselines(folder, runs[0].but(seed=SEEDS[0]))
     return PairResult(
         holdout=runs[0].holdout,

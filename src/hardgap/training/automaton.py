@@ -16,7 +16,7 @@ from hardgap.errors import BadInput
 from hardgap.nn.build import build_model
 from hardgap.nn.spec import ConvSpec, EncoderSpec, PluginSpec
 from hardgap.training.saturation import saturation
-from hardgap.training.spec import Optimiser, Unrolling
+from hardgap.training.spec import ROLLOUT_STEPS, Optimiser, Unrolling
 from hardgap.training.task import Score
 from hardgap.training.unrolling import give_temperature, unrolled_loss
 
@@ -27,8 +27,6 @@ ROWS_TO_CONTRADICT, CONTRADICTED_BELOW = 500, 0.95
 
 One wrong entry costs 10 to 32 % of them, averaged over four steps; a network that has it right but is not yet
 steady, a few percent."""
-ROLLOUT_STEPS = 4
-"""Scores look at least this many free-running steps ahead (the paper unrolls 4)."""
 
 
 class AutomatonTask:

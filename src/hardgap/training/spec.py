@@ -9,6 +9,8 @@ from pydantic import Field, model_validator
 from hardgap.nn.spec import Positive, Spec
 
 Rate = Annotated[float, Field(gt=0)]
+ROLLOUT_STEPS = 4
+"""Scores look at least this many free-running steps ahead (the paper unrolls 4)."""
 
 
 class Temperature(Spec):
