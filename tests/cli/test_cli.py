@@ -99,6 +99,11 @@ def test_the_version_is_told(call: Call) -> None:
         (["train", "30", "--hide", "8"], "--hide 8: Rule 30 has patterns 0 to 7"),
         (["train", "30", "--hide=-1"], "--hide -1: Rule 30 has patterns 0 to 7"),
         (["train", "30", "--hide", "x"], "--hide x"),
+        (
+            ["identify", "D", "--hide", "011"],
+            "--hide 011: 011 could be pattern 11 or the cells 00011: write 11 or 00011",
+        ),
+        (["train", "150", "--hide", "9" * 5000], "patterns 0 to 7, not '99999"),
         (["train", "30", "--hide", ""], "--hide"),
         (["train", "30", "--hide", "1,1"], "named twice"),
         (["train", "30", "--hide", "0,1,2,3,4,5,6,7"], "all 8 patterns"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from hardgap.cli.gap_options import check_seed, parse_gap
+from hardgap.cli.gap_options import Hide, HideRandom, HideSeed, check_seed, parse_gap
 from hardgap.cli.output import STORE, Json, StoreFolder, percent, show_json, show_table
 from hardgap.errors import BadInput
 
@@ -24,9 +24,9 @@ def baselines(
     solved: Annotated[str | None, Parameter(help="Instead: runs of this rule with at least 95 % holdout.")] = None,
     at_most: Annotated[int, Parameter(help="How many of those; the paper had six.")] = 6,
     rule: Annotated[str | None, Parameter(help="Instead of runs: a rule, without any network.")] = None,
-    hide: Annotated[str | None, Parameter(help="Patterns to hide, e.g. 3 or 1,4,12.")] = None,
-    hide_random: Annotated[int | None, Parameter(help="Hide this many patterns, drawn at random.")] = None,
-    hide_seed: Annotated[int, Parameter(help="Seed of that draw.")] = 0,
+    hide: Hide = None,
+    hide_random: HideRandom = None,
+    hide_seed: HideSeed = 0,
     temporal: Annotated[bool, Parameter(negative="", help="With --rule: learn from first row, place, time.")] = False,
     width: Annotated[int, Parameter(help="With --temporal: cells in a row.")] = 101,
     method: Annotated[

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from hardgap.cli.gap_options import check_seed, parse_gap
+from hardgap.cli.gap_options import Hide, HideRandom, HideSeed, check_seed, parse_gap
 from hardgap.cli.output import Json, out, percent, show_json, show_table
 from hardgap.errors import BadInput
 
@@ -21,9 +21,9 @@ def identify(
     rule: str,
     /,
     *,
-    hide: Annotated[str | None, Parameter(help="Patterns to hide, e.g. 3 or 1,4,12.")] = None,
-    hide_random: Annotated[int | None, Parameter(help="Hide this many patterns, drawn at random.")] = None,
-    hide_seed: Annotated[int, Parameter(help="Seed of that draw.")] = 0,
+    hide: Hide = None,
+    hide_random: HideRandom = None,
+    hide_seed: HideSeed = 0,
     steps: Annotated[int, Parameter(help="Visible timesteps after the initial row.")] = 2,
     width: Annotated[int, Parameter(help="Cells in a row.")] = 101,
     rows: Annotated[int, Parameter(help="Random initial rows to look at.")] = 500,

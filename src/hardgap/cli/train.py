@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from hardgap.cli.gap_options import parse_gap
+from hardgap.cli.gap_options import Hide, HideRandom, HideSeed, parse_gap
 from hardgap.cli.output import STORE, Json, StoreFolder, err, percent, show_json, show_table
 from hardgap.errors import BadInput
 
@@ -20,9 +20,9 @@ def train(
     rule: str,
     /,
     *,
-    hide: Annotated[str | None, Parameter(help="Patterns to hide, e.g. 3 or 1,4,12.")] = None,
-    hide_random: Annotated[int | None, Parameter(help="Hide this many patterns, drawn at random.")] = None,
-    hide_seed: Annotated[int, Parameter(help="Seed of that draw.")] = 0,
+    hide: Hide = None,
+    hide_random: HideRandom = None,
+    hide_seed: HideSeed = 0,
     recipe: Annotated[
         Literal["paper", "tempered"], Parameter(help="`tempered` recovers reliably (docs/tempered.md); options win.")
     ] = "paper",

@@ -2,17 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-Positive = Annotated[int, Field(gt=0)]
+from hardgap.nn.refusal import in_one_sentence
+
+MOST_BITS = 4096
+
+
+def _writable(number: int) -> int:
+    if number.bit_length() > MOST_BITS:  # Python neither reads nor writes many more digits, so no file could hold it
+        raise ValueError("a number of more than a thousand digits is too large")
+    return number
+
+
+Count = Annotated[int, Field(ge=0), AfterValidator(_writable)]
+Positive = Annotated[int, Field(gt=0), AfterValidator(_writable)]
 
 
 class Spec(BaseModel):
-    """Frozen, strict about names, and refuses NaN: what all parts of a config have in common."""
+    """Frozen, strict about names, and refuses NaN: what all parts of a config have in common.
+
+    What does not fit is refused as `BadInput`, in one sentence that names the place.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, protected_namespaces=())
+
+    if not TYPE_CHECKING:  # for type checkers, each spec has the constructor that its fields make
+
+        def __init__(self, **data: Any) -> None:
+            with in_one_sentence(type(self)):
+                super().__init__(**data)
+
+        # Inside another spec pydantic goes on validating by itself, so that the whole path to a problem is known.
+        __init__.__pydantic_base_init__ = True
+
+    @classmethod
+    def model_validate(cls, *args: Any, **kwargs: Any) -> Self:
+        with in_one_sentence(cls):
+            return super().model_validate(*args, **kwargs)
 
 
 class EncoderSpec(Spec):

@@ -12,9 +12,9 @@ from abc import abstractmethod
 from functools import cached_property
 from typing import Any, Literal, Self, TypeVar
 
-from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from hardgap.automata.gap import Gap
+from hardgap.automata.gap import Gap, parse_hidden
 from hardgap.automata.rule import parse_rule
 from hardgap.errors import BadInput
 from hardgap.nn.spec import ConvSpec, EncoderSpec, ModelSpec, PluginSpec, Positive, Seq2SeqSpec, Spec
@@ -37,7 +37,7 @@ class Run(Spec):
 
     experiment: str
     optimiser: Optimiser = Optimiser()
-    budget: Budget
+    budget: Budget = Field(examples=["{ steps = 1000 }"])
     seed: int = Field(0, ge=0, lt=2**31)
     device: Literal["auto", "cpu", "cuda", "mps"] = "cpu"
 
@@ -88,8 +88,8 @@ class AutomatonRun(Run):
     """One training run of Experiment 1 (paper §3)."""
 
     experiment: Literal["automaton"] = "automaton"
-    rule: str
-    hide: tuple[int, ...]
+    rule: str = Field(examples=['"150"'])
+    hide: tuple[int, ...] = Field(examples=["[3]"])
     masking: Literal["every", "first"] = "every"
     width: Positive = 101
     train_rows: Positive = 20_000
@@ -99,10 +99,30 @@ class AutomatonRun(Run):
     log_saturation: bool = Field(False, description="also keep the certainty of cells and the gradient reaching them")
     initial: str | None = Field(None, pattern=r"^[0-9a-f]{64}$", description="SHA-256 of the weights to start from")
 
+    @field_validator("rule", mode="before")
+    @classmethod
+    def _number_is_a_rule(cls, given: object) -> object:
+        return str(given) if isinstance(given, int) and not isinstance(given, bool) else given
+
     @field_validator("rule")
     @classmethod
     def _canonical_rule(cls, text: str) -> str:
         return parse_rule(text).spec
+
+    @field_validator("hide", mode="before")
+    @classmethod
+    def _read_patterns(cls, given: object, info: ValidationInfo) -> object:
+        """One pattern needs no list, and text is read as on the command line: `"011"` is pattern 3."""
+        if isinstance(given, int) and not isinstance(given, bool):
+            return (given,)
+        if "rule" not in info.data:
+            return given
+        rule = parse_rule(info.data["rule"])
+        if isinstance(given, str):
+            return parse_hidden(rule, given)
+        if isinstance(given, list | tuple | set):
+            return [rule.parse_pattern(one) if isinstance(one, str) else one for one in given]
+        return given
 
     @field_validator("hide")
     @classmethod
@@ -206,20 +226,5 @@ def parse_run(data: object) -> Run:
 
 
 def validated(spec: type[T], data: dict[str, Any]) -> T:
-    """`spec` made from `data`, with the first problem told as one sentence."""
-    try:
-        return spec.model_validate(data)
-    except ValidationError as error:
-        raise BadInput(first_problem(error)) from error
-
-
-def first_problem(error: ValidationError) -> str:
-    """The first thing that is wrong: where, what, and the value given."""
-    problem = error.errors(include_url=False)[0]
-    message = problem["msg"].removeprefix("Value error, ")
-    where = ".".join(str(part) for part in problem["loc"])
-    if problem["type"] == "value_error" or not where:
-        return message if not where else f"{where}: {message}" if where not in message else message
-    given = problem.get("input")
-    shown = f", not {given!r:.80}" if not isinstance(given, dict) else ""
-    return f"{where}: {message[0].lower()}{message[1:]}{shown}"
+    """`spec` made from `data`, or `BadInput`."""
+    return spec.model_validate(data)
