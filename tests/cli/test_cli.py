@@ -144,7 +144,7 @@ def test_the_version_is_told(call: Call) -> None:
         (["sweep", "nowhere.toml"], "cannot read nowhere.toml: No such file or directory"),
         (["rule", "30", "--width", "0"], "--width must be 1 to 10000"),
     ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+    ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else None,
 )
 def test_bad_input_gets_one_sentence(call: Call, arguments: list[str], words: str) -> None:
     assert words in refused(call(*arguments))
@@ -170,6 +170,18 @@ def test_a_formula_that_breaks_off_is_shown_with_the_place(call: Call) -> None:
 def test_a_slip_of_the_pen_gets_a_suggestion(call: Call, arguments: list[str], suggestion: str) -> None:
     said = refused(call(*arguments))
     assert f"Did you mean {suggestion}?" in said.replace('"', "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "suggestion"),
+    [
+        (["reproduce", "mian"], "there is no study 'mian' (did you mean main?)"),
+        (["reproduce", "main/rule-d-sfot"], "(did you mean main/rule-d-soft?)"),
+        (["tempered", "tagret"], "there is no trial 'tagret' (did you mean target?)"),
+    ],
+)
+def test_a_name_that_is_nearly_right_gets_a_suggestion(call: Call, arguments: list[str], suggestion: str) -> None:
+    assert suggestion in refused(call(*arguments))
 
 
 def test_a_refused_training_leaves_no_trace(call: Call, tmp_path: Path) -> None:
@@ -249,8 +261,8 @@ def test_train_then_look_then_export_then_import_then_remove(call: Call, tmp_pat
     assert [point["step"] for point in shown["curve"]] == [0, 2]
     assert shown["versions"]["threads"] == 1
 
-    assert "1 files written to results" in call("runs", "export", "results")[2]
-    assert "1 runs taken in, 0 were already here" in call("runs", "import", "results", "--store", "other")[2]
+    assert "1 file written to results" in call("runs", "export", "results")[2]
+    assert "1 run taken in, 0 already here" in call("runs", "import", "results", "--store", "other")[2]
     again = json.loads(call("runs", "show", run, "--json", "--store", "other")[1])
     assert again["curve"] == shown["curve"]
     assert "the curve is the same, bit for bit" in call("runs", "retrain", run, "--store", "other")[2]

@@ -162,7 +162,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"experiment": "nothing"}, "experiment 'nothing' is not known; there is automaton"),
     ({"experiment": ["automaton"]}, "is not known"),
     ({"epochs": 3}, "epochs is not known; there is"),
-    ({"model": {"kind": "encoder", "dmi": 8}}, r"model\.encoder\.dmi is not known: did you mean dim\?"),
+    ({"model": {"kind": "encoder", "dmi": 8}}, r"model\.encoder\.dmi is not known \(did you mean dim\?\)"),
     ({"model": 3}, "model has parts of its own, not 3"),
     ({"seed": 10**5000}, "seed: input should be less than 2147483648, not a number of thousands of digits"),
     ({"seed": -(10**5000)}, "seed: "),

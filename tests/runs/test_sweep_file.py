@@ -69,7 +69,7 @@ def test_a_file_without_a_grid_is_one_run_and_equal_runs_count_once(path: Path) 
         (BASE + '[grid]\n"width.x" = [1]\n', "width is a value"),
         (
             BASE + '[grid]\n"unrolling.feedbak" = ["soft"]\n',
-            r"unrolling\.feedbak is not known: did you mean feedback\?",
+            r"unrolling\.feedbak is not known \(did you mean feedback\?\)",
         ),
         (BASE + "epochs = 3\n", "epochs is not known; there is experiment, optimiser, budget"),
         (BASE.replace("[3]", '["a"]'), "hide: Rule 30 has patterns 0 to 7, not 'a': write a number, or all 3 cells"),

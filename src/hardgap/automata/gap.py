@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from hardgap.automata.rollout import patterns_of, rollout
 from hardgap.automata.rule import Rule
 from hardgap.errors import BadInput
+from hardgap.wording import plural
 
 Masking = Literal["every", "first"]
 
@@ -134,8 +135,7 @@ def draw_hidden(rule: Rule, k: int, *, seed: int, ones: int | None = None) -> tu
     wanted = (k - ones, ones)
     for output, count in enumerate(wanted):
         if not 0 <= count <= len(by_output[output]):
-            raise BadInput(
-                f"cannot hide {count} patterns with output {output}: Rule {rule.name} has {len(by_output[output])}"
-            )
+            there = f"Rule {rule.name} has {len(by_output[output])}"
+            raise BadInput(f"cannot hide {plural(count, 'pattern')} with output {output}: {there}")
     drawn = [rng.choice(pool, count, replace=False) for pool, count in zip(by_output, wanted, strict=True)]
     return tuple(sorted(int(p) for p in np.concatenate(drawn)))

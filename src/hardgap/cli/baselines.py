@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from hardgap.cli.gap_options import Hide, HideRandom, HideSeed, check_seed, parse_gap
 from hardgap.cli.output import STORE, Json, StoreFolder, percent, show_json, show_table
 from hardgap.errors import BadInput
+from hardgap.wording import plural
 
 if TYPE_CHECKING:
     from hardgap.automata.gap import Gap
@@ -133,8 +134,10 @@ def _numbers(text: str) -> list[int]:
 
 def _truth_table(gap: Gap, methods: tuple[Method, ...], seed: int) -> dict[str, Any]:
     from hardgap.baselines.input_space import truth_table_report
+    from hardgap.cli.parts import show_parts
 
-    return truth_table_report(gap, methods, seed)
+    with show_parts() as progress:
+        return truth_table_report(gap, methods, seed, progress)
 
 
 def _temporal(gap: Gap, width: int, size: int | None, methods: tuple[Method, ...], seed: int) -> dict[str, Any]:
@@ -213,7 +216,7 @@ def _show_truth_table(report: dict[str, Any]) -> None:
     right = [_digits(report["table"][0]["holdout"][m][0]) for m in methods]
     columns = ["pattern", "neighbourhood", "true output", *methods]
     show_table(
-        f"{report['about']}: answers for the hidden patterns, learned from the {report['visible']} visible ones",
+        f"{report['about']}: answers for the hidden patterns, learned from {plural(report['visible'], 'visible one')}",
         columns,
         [*lines, ["right, %", "", "", *right]],
         right=columns[2:],

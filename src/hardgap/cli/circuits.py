@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from hardgap.cli.gap_options import check_seed
 from hardgap.cli.output import STORE, Json, StoreFolder, err, show_json, show_table
 from hardgap.errors import BadInput
+from hardgap.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -142,7 +143,7 @@ def _snapshots(store: Store, config: AutomatonRun) -> Iterator[tuple[int, nn.Mod
     steps = sorted(step for step in kept if step <= store.get(config.id).step)
     if len(steps) < 2:
         raise BadInput(
-            f"run {config.id} has kept {len(steps)} snapshots, too few for --over-time; "
+            f"run {config.id} has kept {plural(len(steps), 'snapshot')}, too few for --over-time; "
             f"`hardgap runs retrain {config.id}` makes them again"
         )
     for step in steps:

@@ -12,6 +12,7 @@ from hardgap.errors import BadInput
 from hardgap.runs.config import Run
 from hardgap.runs.local import run_sweep
 from hardgap.runs.store import Store
+from hardgap.wording import plural
 
 INTERRUPTED = 130
 
@@ -45,7 +46,7 @@ def run_and_report(
     left = sum(row.status in ("queued", "running") for row in rows)
     if ended != "finished":
         why = "the time budget is spent" if ended == "budget" else "stopped"
-        complain(f"{why}; {left} of {len(rows)} runs are left, and the same command goes on with them")
+        complain(f"{why}; {left} of {plural(len(rows), 'run')} left, and the same command goes on from there")
     failed = [row for row in rows if row.status == "failed"]
     for row in failed:
         complain(f"run {row.id} failed: {row.error}")

@@ -8,9 +8,11 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from hardgap.cli.output import STORE, Json, StoreFolder, duration, err, percent, show_json, show_table
+from hardgap.cli.parts import show_parts
 from hardgap.errors import BadInput
 from hardgap.runs.store import Row, Store
 from hardgap.runs.summary import summarise
+from hardgap.wording import plural
 
 runs = App(name="runs", help="List, show, export, import, certify and remove measured runs.")
 
@@ -41,7 +43,7 @@ def show_rows(store: Store, rows: list[Row], *, json: bool) -> None:
         show_json(data)
         return
     show_table(
-        f"{len(rows)} runs in {store.folder}",
+        f"{plural(len(rows), 'run')} in {store.folder}",
         ["run", "about", "status", "steps", "visible %", "holdout %", "solved at", "time"],
         [
             [d["run"], d["about"], d["status"], d["steps"], percent(d["visible"]), percent(d["holdout"]),
@@ -110,8 +112,9 @@ def export(folder: Path, /, *, store: StoreFolder = STORE) -> None:
     from hardgap.runs.results import export_runs
 
     opened = Store(store, create=False)
-    written = export_runs(opened, opened.rows(), folder)
-    err().print(f"{len(written)} files written to {folder}")
+    with show_parts(f"writing {folder}"):
+        written = export_runs(opened, opened.rows(), folder)
+    err().print(f"{plural(len(written), 'file')} written to {folder}")
 
 
 @runs.command(name="import")
@@ -122,8 +125,9 @@ def import_results(folder: Path, /, *, store: StoreFolder = STORE) -> None:
     """
     from hardgap.runs.results import import_runs
 
-    new, known = import_runs(Store(store), folder)
-    err().print(f"{new} runs taken in, {known} were already here")
+    with show_parts(f"reading {folder}"):
+        new, known = import_runs(Store(store), folder)
+    err().print(f"{plural(new, 'run')} taken in, {known:,} already here")
 
 
 @runs.command
@@ -148,20 +152,19 @@ def retrain(run: str, /, *, store: StoreFolder = STORE) -> int:
     Exported results carry no weights. Example: `hardgap runs retrain 9dcd07f4e989`
     """
     from hardgap.cli.live import watch
+    from hardgap.runs.checkpoints import Checkpoints
     from hardgap.runs.execute import single_thread
-    from hardgap.runs.retrain import retrain_run
+    from hardgap.runs.retrain import is_whole, retrain_run
 
     single_thread()
     opened = Store(store, create=False)
     row = opened.get(run)
+    had_weights = is_whole(Checkpoints(opened.folder, row.id), row)
     with watch(row.config) as watcher:
         same = retrain_run(opened, row, watcher)
-    verdict = (
-        "the curve is the same, bit for bit"
-        if same
-        else "the curve differs (another machine or version), and weights that were here stay"
-    )
-    err().print(f"{row.id}: {verdict}")
+    differs = "the curve differs (another machine or version)"
+    kept = "the weights that were here stay" if had_weights else "the weights of this training are here now"
+    err().print(f"{row.id}: {'the curve is the same, bit for bit' if same else f'{differs}, and {kept}'}")
     return 0
 
 

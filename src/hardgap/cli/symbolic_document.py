@@ -8,6 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from hardgap.cli.output import show_written
+from hardgap.cli.parts import show_parts
 from hardgap.cli.symbolic import ScaleName
 
 
@@ -31,5 +32,9 @@ def document(
     from hardgap.report.document import read_page, write_page
     from hardgap.report.symbolic_document import figures, read_measured, sections
 
-    text, measured = read_page(file), read_measured(results, scale)
-    show_written(file, write_page(file, text, sections(measured), figures(measured)))
+    text = read_page(file)
+    with show_parts("reading results") as progress:
+        measured = read_measured(results, scale)
+        progress("tables and figures", 0, 0)
+        written = write_page(file, text, sections(measured), figures(measured))
+    show_written(file, written)

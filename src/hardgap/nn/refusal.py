@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from hardgap.errors import BadInput
+from hardgap.wording import did_you_mean
 
 
 @contextmanager
@@ -34,7 +34,8 @@ def first_problem(spec: type[BaseModel], error: ValidationError) -> str:
         case "missing":
             return f"{where} is missing{f': write {path[-1]} = {example}' if example else ''}"
         case "extra_forbidden":
-            return f"{where} is not known{_suggestion(str(path[-1]), fields)}"
+            hint = did_you_mean(str(path[-1]), fields) or f"; there is {', '.join(fields)}"
+            return f"{where} is not known{hint}"
         case "tuple_type" | "list_type":
             return f"{where}: write a list, [{given}]"
         case "model_type" | "dict_type" | "model_attributes_type":
@@ -60,12 +61,6 @@ def _fields(spec: type[BaseModel], path: Sequence[int | str]) -> dict[str, Field
 
 def _example(field: FieldInfo | None) -> str:
     return str(field.examples[0]) if field is not None and field.examples else ""
-
-
-def _suggestion(name: str, fields: dict[str, FieldInfo]) -> str:
-    if close := get_close_matches(name, fields, n=1):
-        return f": did you mean {close[0]}?"
-    return f"; there is {', '.join(fields)}" if fields else ""
 
 
 def shown(value: object) -> str:

@@ -24,6 +24,7 @@ from hardgap.operators.operators import parse_operator
 from hardgap.operators.sampling import Ambiguity
 from hardgap.operators.tokens import Condition
 from hardgap.training.spec import Budget, Optimiser, Unrolling
+from hardgap.wording import plural
 
 T = TypeVar("T", bound=Spec)
 
@@ -202,7 +203,7 @@ class SymbolicRun(Run):
 
     def describe(self) -> str:
         others = "" if self.ambiguity == "unambiguous" else f", {self.ambiguity} examples"
-        world = "" if (self.bits, self.length) == (6, 2) else f", {self.length} operators on {self.bits} bits"
+        world = "" if (self.bits, self.length) == (6, 2) else f", {self.length} operators on {plural(self.bits, 'bit')}"
         return f"{self.holdout} {self._held_out()}, {self.condition}{others}{world}, seed {self.seed}"
 
     def _held_out(self) -> str:
