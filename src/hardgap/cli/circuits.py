@@ -95,6 +95,7 @@ def _open(
     json: bool,
 ) -> None:
     from hardgap.circuits.opening import Subject, check_names, open_network
+    from hardgap.report.circuits_findings import findings_table
     from hardgap.report.circuits_tables import circuit_tables
     from hardgap.runs.execute import load_model, trained_task
 
@@ -112,7 +113,8 @@ def _open(
     if json:
         show_json(data)
         return
-    for table in circuit_tables(data):
+    tables = circuit_tables(data) if only is not None else [findings_table(data), *circuit_tables(data)]
+    for table in tables:
         show_table(table.title, table.columns, table.rows, table.right)
 
 
