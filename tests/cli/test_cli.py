@@ -273,6 +273,19 @@ def test_train_then_look_then_export_then_import_then_remove(call: Call, tmp_pat
     assert f"there is no run {run}" in refused(call("runs", "show", run))
 
 
+def test_retraining_says_whose_weights_are_here(call: Call, tmp_path: Path) -> None:
+    run = json.loads(call(*SMOKE, "--json")[1])["run"]
+    call("runs", "export", "results")
+    file = tmp_path / "results" / f"{run}.json"
+    result = json.loads(file.read_text())
+    result["curve"][-1]["loss"] = 0.125  # as if another machine had measured it
+    file.write_text(json.dumps(result))
+    call("runs", "import", "results", "--store", "other")
+    differs = f"{run}: the curve differs (another machine or version), and"
+    assert f"{differs} the weights of this training are here now" in call("runs", "retrain", run, "--store", "other")[2]
+    assert f"{differs} the weights that were here stay" in call("runs", "retrain", run, "--store", "other")[2]
+
+
 def test_tables_are_for_people_and_show_the_hidden_pattern(call: Call) -> None:
     code, out, _ = call(*SMOKE)
     assert code == 0
