@@ -156,6 +156,12 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"unrolling": {"steps": 2, "weights": [0, 0]}}, "not all 0"),
     ({"unrolling": {"feedback": "sotf"}}, r"unrolling\.feedback: .*'soft', 'hard' or 'none', not 'sotf'"),
     ({"model": {"kind": "encoder", "dim": 10, "heads": 4}}, "dim 10 is not divisible by heads 4"),
+    (
+        {"model": {"kind": "encoder", "dim": 10**9, "heads": 1}},
+        "a network of this size has more than the 268,435",
+    ),
+    ({"model": {"kind": "encoder", "layers": 10**900}}, "more than the 268,435,456 weights that are allowed"),
+    ({"model": {"kind": "conv", "channels": 10**6}}, "more than the 268,435,456 weights that are allowed"),
     ({"model": {"kind": "lstm"}}, "model: .*'encoder', 'conv', 'plugin'"),
     ({"model": {"kind": "plugin", "factory": "os.system"}}, "factory"),
     ({"rule": "D", "model": {"kind": "conv"}}, "a convolution of radius 1 cannot see a radius-2 neighbourhood"),

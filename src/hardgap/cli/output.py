@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from rich.text import Text
 StoreFolder = Annotated[Path, Parameter(name="--store", env_var="HARDGAP_STORE", help="Folder that keeps the runs.")]
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON instead of a table.")]
 STORE = Path("hardgap-runs")
+ENDLESS = re.compile(r"\S{500,}")
 
 
 class _Out(Console):
@@ -35,8 +37,8 @@ def err() -> Console:
 
 
 def complain(sentence: str) -> None:
-    """One clear sentence on stderr; a second part may show the place."""
-    print(f"hardgap: {sentence}", file=sys.stderr)
+    """One clear sentence on stderr; a second part may show the place. Of what is endless, its beginning is shown."""
+    print(f"hardgap: {ENDLESS.sub(lambda found: found[0][:60] + '…', sentence)}", file=sys.stderr)
 
 
 def show_written(asked: Path, written: Sequence[Path]) -> None:

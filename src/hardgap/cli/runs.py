@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from hardgap.cli.output import STORE, Json, StoreFolder, duration, err, percent, show_json, show_table
+from hardgap.cli.output import STORE, Json, StoreFolder, complain, duration, err, percent, show_json, show_table
 from hardgap.cli.parts import show_parts
 from hardgap.errors import BadInput
 from hardgap.runs.store import Row, Store
@@ -131,18 +131,22 @@ def import_results(folder: Path, /, *, store: StoreFolder = STORE) -> None:
 
 
 @runs.command
-def rm(run: str, /, *, store: StoreFolder = STORE) -> None:
+def rm(run: str, /, *, store: StoreFolder = STORE) -> int:
     """Remove one run and its checkpoints.
 
-    Example: `hardgap runs rm 9dcd07f4e989`
+    The exit code is 1 if files of it stay. Example: `hardgap runs rm 9dcd07f4e989`
     """
     from hardgap.runs.checkpoints import Checkpoints
 
     opened = Store(store, create=False)
     row = opened.get(run)
     opened.remove(row.id)
-    Checkpoints(opened.folder, row.id).remove()
+    checkpoints = Checkpoints(opened.folder, row.id)
+    kept = checkpoints.remove()
     err().print(f"removed {row.id}: {row.config.describe()}")
+    if kept is not None:
+        complain(f"its checkpoints stay in {checkpoints.folder}: {kept.strerror}")
+    return int(kept is not None)
 
 
 @runs.command

@@ -153,8 +153,8 @@ def _initial(store_folder: Path, path: Path) -> dict[str, Any]:
 
     digest = keep_initial(store_folder, path)
     meta = load_tensors(path)[1]
-    asked = meta.get("config", meta)
-    if "model" not in asked or "width" not in asked:
+    asked = meta.get("config", meta) if isinstance(meta, dict) else None
+    if not isinstance(asked, dict) or not asked.keys() >= {"model", "width"}:
         raise BadInput(f"--init {path}: the file does not say which network and width its weights are for")
     return {"initial": digest, "model": asked["model"], "width": asked["width"]}
 

@@ -9,12 +9,20 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from hardgap.nn.refusal import in_one_sentence
 
 MOST_BITS = 4096
+MOST_WEIGHTS = 2**28
+"""A network larger than this (1 GiB) is refused before it is built."""
 
 
 def _writable(number: int) -> int:
     if number.bit_length() > MOST_BITS:  # Python neither reads nor writes many more digits, so no file could hold it
         raise ValueError("a number of more than a thousand digits is too large")
     return number
+
+
+def _check_size(weights: int) -> None:
+    """Refuse a network with more than about so many weights."""
+    if weights > MOST_WEIGHTS:
+        raise ValueError(f"a network of this size has more than the {MOST_WEIGHTS:,} weights that are allowed")
 
 
 Count = Annotated[int, Field(ge=0), AfterValidator(_writable)]
@@ -58,9 +66,10 @@ class EncoderSpec(Spec):
     )
 
     @model_validator(mode="after")
-    def _heads_divide_dim(self) -> EncoderSpec:
+    def _fits_together(self) -> EncoderSpec:
         if self.dim % self.heads:
             raise ValueError(f"dim {self.dim} is not divisible by heads {self.heads}")
+        _check_size(self.layers * self.dim * (4 * self.dim + 2 * self.ffn))
         return self
 
 
@@ -77,9 +86,10 @@ class Seq2SeqSpec(Spec):
     dropout: float = Field(0.0, ge=0, lt=1, description="of embeddings and of what each block adds, while training")
 
     @model_validator(mode="after")
-    def _heads_divide_dim(self) -> Seq2SeqSpec:
+    def _fits_together(self) -> Seq2SeqSpec:
         if self.dim % self.heads:
             raise ValueError(f"dim {self.dim} is not divisible by heads {self.heads}")
+        _check_size(2 * self.layers * self.dim * (4 * self.dim + 2 * self.ffn))
         return self
 
 
@@ -90,6 +100,11 @@ class ConvSpec(Spec):
     channels: Positive = 64
     layers: Positive = 2
     radius: Positive = Field(1, description="cells that the first layer sees on each side; at least the rule's")
+
+    @model_validator(mode="after")
+    def _is_no_larger_than_can_be(self) -> ConvSpec:
+        _check_size(self.layers * self.channels**2 + self.channels * (2 * self.radius + 1))
+        return self
 
 
 class PluginSpec(Spec):

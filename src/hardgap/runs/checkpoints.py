@@ -79,8 +79,11 @@ class Checkpoints:
         files = [path for kind in (*BEST, "step") for path in self._files(kind) if sidecar(path).exists()]
         return dict(sorted((int(path.stem.rpartition("-")[2]), path) for path in files))
 
-    def remove(self) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
+    def remove(self) -> OSError | None:
+        """Remove all of it; what kept the first file that stays, if one does."""
+        kept: list[Any] = []
+        shutil.rmtree(self.folder, onerror=lambda _call, _path, raised: kept.append(raised[1]))
+        return kept[0] if kept and self.folder.exists() else None
 
     def _path(self, kind: str, step: int) -> Path:
         return self.folder / f"{kind}-{step:08d}.safetensors"

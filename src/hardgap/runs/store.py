@@ -18,6 +18,7 @@ from typing import Any
 
 from hardgap.errors import BadInput
 from hardgap.runs.config import Run, parse_run
+from hardgap.runs.opening import connect
 from hardgap.runs.owner import is_alive
 
 APPLICATION_ID = 0x68616770  # "hagp"
@@ -79,14 +80,16 @@ class Store:
     def __init__(self, folder: Path, *, create: bool = True) -> None:
         self.folder = folder
         self.path = folder / DATABASE
-        if not create and not self.path.exists():
-            raise BadInput(f"there is no store at {folder}; train something first, or give --store")
         try:
+            if not create and not self.path.exists():
+                raise BadInput(f"there is no store at {folder}; train something first, or give --store")
             folder.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(self.path, timeout=60, isolation_level=None)
             with self.named_errors():
+                self._db, self._read_only = connect(self.path, create=create)
                 self._open()
-        except (OSError, sqlite3.OperationalError) as error:
+        except OSError as error:
+            raise BadInput(f"cannot open a store in {folder}: {error.strerror}") from error
+        except sqlite3.OperationalError as error:
             raise BadInput(f"cannot open a store in {folder}: {error}") from error
 
     def _open(self) -> None:
@@ -105,6 +108,8 @@ class Store:
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = NORMAL")
         if version < len(MIGRATIONS):
+            if self._read_only:
+                raise BadInput(f"{self.path} is of an older hardgap and cannot be written here: copy the folder first")
             self._migrate()
 
     def _migrate(self) -> None:

@@ -16,6 +16,7 @@ import threading
 import time
 from pathlib import Path
 
+from hardgap.errors import BadInput
 from hardgap.runs.owner import me
 from hardgap.runs.store import Store
 
@@ -34,7 +35,11 @@ def main() -> int:
         return 0
     order = json.loads(line)
     threading.Thread(target=_stop_at_end_of_input, args=[stop], daemon=True).start()
-    work(Store(Path(order["store"])), order["runs"], stop, order["checkpoint_seconds"])
+    try:
+        work(Store(Path(order["store"])), order["runs"], stop, order["checkpoint_seconds"])
+    except (sqlite3.Error, OSError, BadInput) as error:  # a full disk, a store that was taken away
+        print(f"hardgap: a worker cannot go on: {error}", file=sys.stderr)
+        return 1
     return 0
 
 
