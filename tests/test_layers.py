@@ -13,7 +13,7 @@ import pytest
 import hardgap
 
 LAYERS: list[set[str]] = [
-    {"errors"},
+    {"errors", "wording"},
     {"plugins"},
     {"automata", "operators"},
     {"nn"},

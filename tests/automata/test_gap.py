@@ -95,8 +95,8 @@ def test_a_gap_knows_its_visible_patterns_and_sorts_its_hidden_ones() -> None:
     ("hidden", "words"),
     [
         ((), "at least one pattern"),
-        ((8,), "--hide 8: Rule 30 has patterns 0 to 7"),
-        ((-1,), "--hide -1: Rule 30 has patterns 0 to 7"),
+        ((8,), "Rule 30 has patterns 0 to 7, not 8"),
+        ((-1,), "Rule 30 has patterns 0 to 7, not -1"),
         ((2, 2), "a pattern is named twice"),
         (tuple(range(8)), "all 8 patterns"),
     ],

@@ -199,3 +199,49 @@ def test_a_table_that_is_no_rule_is_refused(table, message):
 def test_a_pattern_out_of_range_is_refused(pattern):
     with pytest.raises(BadInput, match=f"pattern {pattern} is out of range: rule 30 has patterns 0 to 7"):
         Rule(1, 30).pattern_text(pattern)
+
+
+# Patterns by number or by all their cells
+
+
+RADII = [Rule(1, 30), Rule(2, 30), Rule(3, 30)]
+
+
+@pytest.mark.parametrize("rule", RADII, ids=lambda rule: f"radius {rule.radius}")
+def test_every_pattern_is_read_by_its_number_and_by_its_cells(rule: Rule) -> None:
+    for pattern in range(rule.patterns):
+        assert rule.parse_pattern(str(pattern)) == pattern
+        assert rule.parse_pattern(f" {rule.pattern_text(pattern)} ") == pattern
+
+
+@pytest.mark.parametrize("rule", RADII, ids=lambda rule: f"radius {rule.radius}")
+def test_digits_with_two_meanings_are_refused_with_both(rule: Rule) -> None:
+    """Every text of zeros and ones up to a digit more than there are cells."""
+    cells, ambiguous = 2 * rule.radius + 1, []
+    for length in range(1, cells + 2):
+        for text in map("".join, product("01", repeat=length)):
+            number, short = int(text), int(text, 2)
+            meant = {short} if length == cells else {number} & set(range(rule.patterns))
+            if length != cells and text[0] == "0":  # cells cut short begin with 0, and so may a number
+                meant |= {short} if meant else set()
+            if len(meant) == 1:
+                assert {rule.parse_pattern(text)} == meant
+                continue
+            with pytest.raises(BadInput) as refused:
+                rule.parse_pattern(text)
+            if meant:
+                ambiguous.append(text)
+                both = f"write {number} or {rule.pattern_text(short)}"
+                assert f"{text} could be pattern {number} or the cells" in str(refused.value)
+                assert both in str(refused.value)
+                assert {rule.parse_pattern(one) for one in both.removeprefix("write ").split(" or ")} == meant
+    assert len(ambiguous) == {1: 0, 2: 6, 3: 26}[rule.radius]
+    assert rule.radius != 2 or ambiguous == ["010", "011", "0010", "0011", "000010", "000011"]
+
+
+@pytest.mark.parametrize("text", ["", "x", "8", "10", "11", "0011", "1000", "-1", "+1", "1.0", "1_0", "٣", "9" * 5000])
+def test_what_is_no_pattern_is_refused_with_how_to_write_one(text: str) -> None:
+    with pytest.raises(
+        BadInput, match=r"Rule 30 has patterns 0 to 7, not .*: write a number, or all 3 cells such as 011"
+    ):
+        Rule(1, 30).parse_pattern(text)

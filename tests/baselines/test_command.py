@@ -78,7 +78,7 @@ def test_a_method_from_a_file_in_the_current_folder(
         ({}, "say what to measure"),
         ({"rule": "150"}, "say what to hide"),
         ({"rule": "150", "hide": "9"}, "--hide 9: Rule 150 has patterns 0 to 7"),
-        ({"rule": "150", "hide": "x"}, "--hide x: write pattern numbers"),
+        ({"rule": "150", "hide": "x"}, "--hide x: Rule 150 has patterns 0 to 7, not 'x': write a number"),
         ({"rule": "150", "hide": "3", "sizes": "10"}, "--rule goes without runs"),
         ({"hide": "3"}, "--hide and --temporal go with --rule"),
         ({"rule": "150", "hide": "3", "method": ["nope"]}, "--method nope: choose KNN"),

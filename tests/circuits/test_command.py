@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from hardgap.circuits.opening import ANALYSES
 from hardgap.cli.circuits import circuits
 from hardgap.errors import BadInput
 from hardgap.report.circuits_figure import circuits_figure, timeline_figure
+from hardgap.report.circuits_findings import findings_table
 from hardgap.report.circuits_tables import circuit_tables
 from hardgap.runs.config import AutomatonRun
 from hardgap.runs.execute import Execution
@@ -56,6 +58,34 @@ def test_each_analysis_has_a_table_and_a_titled_panel(printed: dict[str, object]
     page = circuits_figure(printed, "a heading")
     assert len(page.axes) == len(ANALYSES) + 1  # the recovered rule has two panels
     assert all(axes.get_title(loc="left") for axes in page.axes)
+
+
+def test_what_was_found_comes_first_in_a_few_lines(
+    trained: tuple[Path, str], capsys: pytest.CaptureFixture[str], printed: dict[str, Any]
+) -> None:
+    circuits(trained[1], store=trained[0])
+    lines = capsys.readouterr().out.splitlines()
+    verdict = next(i for i, line in enumerate(lines) if line.startswith("It computes Rule "))
+    details = next(i for i, line in enumerate(lines) if line.startswith("Polynomial: "))
+    assert (verdict, details) <= (0, 15)
+    assert f"It computes Rule {printed['rule']['rule']} instead of 30" in lines[0]
+
+
+def test_the_verdict_names_the_rule_and_every_wrong_entry() -> None:
+    def entry(cells: str, hidden: bool, true: int, output: int) -> dict[str, Any]:
+        return {"cells": cells, "hidden": hidden, "true": true, "output": output}
+
+    def verdict(*entries: dict[str, Any], local: bool = True) -> str:
+        rule = {"rule": "148", "true_rule": "150", "local": local, "entries": list(entries)}
+        return findings_table({"rule": rule}).title
+
+    seen, right, wrong = entry("000", False, 0, 0), entry("010", True, 1, 1), entry("001", True, 1, 0)
+    assert verdict(seen, right) == "It computes the true rule, 150: the hidden pattern is recovered"
+    assert verdict(right, right | {"cells": "011"}).endswith("all 2 hidden patterns are recovered")
+    assert verdict(right, wrong) == (
+        "It computes Rule 148 instead of 150: 1 of 2 hidden patterns recovered, wrong at 001"
+    )
+    assert "though not in every context: 0 of 1 hidden pattern recovered" in verdict(wrong, local=False)
 
 
 def test_only_what_is_asked_for_is_done(trained: tuple[Path, str], capsys: pytest.CaptureFixture[str]) -> None:

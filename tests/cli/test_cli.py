@@ -118,6 +118,11 @@ def test_the_version_is_told(call: Call) -> None:
         (["train", "30", "--hide", "8"], "--hide 8: Rule 30 has patterns 0 to 7"),
         (["train", "30", "--hide=-1"], "--hide -1: Rule 30 has patterns 0 to 7"),
         (["train", "30", "--hide", "x"], "--hide x"),
+        (
+            ["identify", "D", "--hide", "011"],
+            "--hide 011: 011 could be pattern 11 or the cells 00011: write 11 or 00011",
+        ),
+        (["train", "150", "--hide", "9" * 5000], "patterns 0 to 7, not '99999"),
         (["train", "30", "--hide", ""], "--hide"),
         (["train", "30", "--hide", "1,1"], "named twice"),
         (["train", "30", "--hide", "0,1,2,3,4,5,6,7"], "all 8 patterns"),
@@ -158,7 +163,7 @@ def test_the_version_is_told(call: Call) -> None:
         (["sweep", "nowhere.toml"], "cannot read nowhere.toml: No such file or directory"),
         (["rule", "30", "--width", "0"], "--width must be 1 to 10000"),
     ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+    ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else None,
 )
 def test_bad_input_gets_one_sentence(call: Call, arguments: list[str], words: str) -> None:
     assert words in refused(call(*arguments))
@@ -184,6 +189,18 @@ def test_a_formula_that_breaks_off_is_shown_with_the_place(call: Call) -> None:
 def test_a_slip_of_the_pen_gets_a_suggestion(call: Call, arguments: list[str], suggestion: str) -> None:
     said = refused(call(*arguments))
     assert f"Did you mean {suggestion}?" in said.replace('"', "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "suggestion"),
+    [
+        (["reproduce", "mian"], "there is no study 'mian' (did you mean main?)"),
+        (["reproduce", "main/rule-d-sfot"], "(did you mean main/rule-d-soft?)"),
+        (["tempered", "tagret"], "there is no trial 'tagret' (did you mean target?)"),
+    ],
+)
+def test_a_name_that_is_nearly_right_gets_a_suggestion(call: Call, arguments: list[str], suggestion: str) -> None:
+    assert suggestion in refused(call(*arguments))
 
 
 def test_a_refused_training_leaves_no_trace(call: Call, tmp_path: Path) -> None:
@@ -264,8 +281,8 @@ def test_train_then_look_then_export_then_import_then_remove(call: Call, tmp_pat
     assert [point["step"] for point in shown["curve"]] == [0, 2]
     assert shown["versions"]["threads"] == 1
 
-    assert "1 files written to results" in call("runs", "export", "results")[2]
-    assert "1 runs taken in, 0 were already here" in call("runs", "import", "results", "--store", "other")[2]
+    assert "1 file written to results" in call("runs", "export", "results")[2]
+    assert "1 run taken in, 0 already here" in call("runs", "import", "results", "--store", "other")[2]
     again = json.loads(call("runs", "show", run, "--json", "--store", "other")[1])
     assert again["curve"] == shown["curve"]
     assert "the curve is the same, bit for bit" in call("runs", "retrain", run, "--store", "other")[2]
@@ -274,6 +291,19 @@ def test_train_then_look_then_export_then_import_then_remove(call: Call, tmp_pat
     assert json.loads(call("runs", "list", "--json")[1]) == []
     assert not (tmp_path / "hardgap-runs" / "checkpoints" / run).exists()
     assert f"there is no run {run}" in refused(call("runs", "show", run))
+
+
+def test_retraining_says_whose_weights_are_here(call: Call, tmp_path: Path) -> None:
+    run = json.loads(call(*SMOKE, "--json")[1])["run"]
+    call("runs", "export", "results")
+    file = tmp_path / "results" / f"{run}.json"
+    result = json.loads(file.read_text())
+    result["curve"][-1]["loss"] = 0.125  # as if another machine had measured it
+    file.write_text(json.dumps(result))
+    call("runs", "import", "results", "--store", "other")
+    differs = f"{run}: the curve differs (another machine or version), and"
+    assert f"{differs} the weights of this training are here now" in call("runs", "retrain", run, "--store", "other")[2]
+    assert f"{differs} the weights that were here stay" in call("runs", "retrain", run, "--store", "other")[2]
 
 
 def test_tables_are_for_people_and_show_the_hidden_pattern(call: Call) -> None:

@@ -34,6 +34,25 @@ def test_prove_reproduces_the_published_column(capsys: pytest.CaptureFixture[str
     assert out.splitlines()[-1] == "No method is right, ties apart, on 2 of 8 patterns: 0, 4."
 
 
+def test_prove_says_so_where_no_pattern_is_hopeless(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "prove", "--rule", "90")
+    assert out.splitlines()[-1] == "For each of these patterns there is a method that is not forced to be wrong."
+
+
+def test_prove_takes_a_set_of_hidden_patterns(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "prove", "--rule", "150", "--hide", "000,111", "--json")
+    answer = json.loads(out)
+    assert (code, answer["hidden"], [row["pattern"] for row in answer["patterns"]]) == (0, [0, 7], [0, 7])
+    assert {row["methods"]["3-NN"]["verdict"] for row in answer["patterns"]} == {"wrong"}
+    assert "GP / ridge" not in answer["patterns"][0]["methods"]
+    _, out, _ = run(capsys, "prove", "--rule", "150", "--hide", "0,7")
+    assert "Rule 150: 2 patterns hidden at once" in out
+    assert "No method is right, ties apart, on 2 of 2 patterns." in out
+    assert "GP and kernel ridge are settled for a single hidden pattern only" in out
+    _, out, _ = run(capsys, "prove", "--rule", "150", "--hide", "3", "--json")
+    assert json.loads(out)["patterns"][0]["methods"]["GP / ridge"]["verdict"] == "wrong"
+
+
 def test_construct_verifies_and_saves(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     from hardgap.training.checkpoint import load_tensors
 
@@ -70,6 +89,8 @@ def test_construct_composes(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
         (["construct", "30", "--code", "circle"], "for compositions only"),
         (["construct", "L3 ^ R3", "--shape", "paper"], "heads 4 is too small for this circuit: it needs 6"),
         (["prove", "--rule", "30", "--weights", "x"], "give one of them"),
+        (["prove", "--hide", "3"], "--hide goes with --rule"),
+        (["prove", "--rule", "30", "--hide", "9"], "--hide 9: Rule 30 has patterns 0 to 7"),
         (["prove", "--weights", "nowhere.safetensors"], "nowhere.safetensors"),
     ],
 )

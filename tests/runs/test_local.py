@@ -180,7 +180,7 @@ def test_ctrl_c_and_sigterm_end_cleanly_and_the_sweep_goes_on(
         sent(driver.pid)
         _, said = driver.communicate(timeout=120)
         assert driver.returncode == 130
-        assert "stopped; 1 of 1 runs are left, and the same command goes on with them" in said
+        assert "stopped; 1 of 1 run left, and the same command goes on from there" in said
         assert "Traceback" not in said
         assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
         assert [row.status for row in store.rows()] == ["queued"]

@@ -49,15 +49,38 @@ def test_a_file_without_a_grid_is_one_run_and_equal_runs_count_once(path: Path) 
         ("[bse]\n", r"\[bse\] is not known; a sweep has \[base\] and \[grid\]"),
         ("base = 3\n", r"\[base\] and \[grid\] are tables"),
         ("grid = [1]\n" + BASE, r"\[base\] and \[grid\] are tables"),
-        ("", "budget: field required"),
-        (BASE + "[grid]\nseed = 3\n", r"grid\.seed must be a list of values"),
-        (BASE + "[grid]\nseed = []\n", r"grid\.seed must be a list of values"),
+        ("", r"budget is missing: write budget = \{ steps = 1000 \}"),
+        ("[base]\nbudget = { steps = 1 }\n", 'rule is missing: write rule = "150"'),
+        ('rule = "30"\n[base]\n', r"write rule below \[base\]"),
+        (BASE.replace("{ steps = 5 }", "5"), r"budget has parts of its own: write \{ steps = 1000 \}, not 5"),
+        (BASE.replace("{ steps = 5 }", "{ }"), r"budget\.steps is missing: write steps = 1000"),
+        (BASE + "unrolling = { steps = 1, weights = 1 }\n", r"unrolling\.weights: write a list, \[1\]"),
+        (BASE + "unrolling = { backward = 'x' }\n", r"unrolling\.backward: input should be a valid number"),
+        (BASE + "[grid]\nseed = 3\n", r"grid\.seed: write a list of values, \[3\]"),
+        (BASE + "[grid]\nseed = []\n", r"grid\.seed: write a list of at least one value"),
+        (BASE + "[grid]\nhide = 3\n", r"grid\.hide: write a list of values, \[3\]"),
+        (BASE + "[grid]\nhide = [3]\n", r"grid\.hide is a list of lists: write \[\[3\]\]$"),
+        (BASE + '[grid]\nhide = ["011"]\n', r"grid\.hide is a list of lists: write \[\['011'\]\]$"),
+        (
+            BASE + "[grid]\nhide = [3, 5]\n",
+            r"grid\.hide is a list of lists: write \[\[3, 5\]\] for one run, \[\[3\], \[5\]\] for 2",
+        ),
         (BASE + "[grid]\nseed = [-1]\n", "seed: input should be greater than or equal to 0, not -1"),
         (BASE + '[grid]\n"width.x" = [1]\n', "width is a value"),
-        (BASE + '[grid]\n"unrolling.feedbak" = ["soft"]\n', r"unrolling\.feedbak: .*not permitted"),
-        (BASE + "[grid.unrolling]\nsteps = [1]\n", r"grid\.unrolling must be a list"),
-        (BASE.replace("[3]", '["a"]'), r"hide\.0"),
-        (BASE.replace("[3]", "[9]"), "--hide 9: Rule 30 has patterns 0 to 7"),
+        (
+            BASE + '[grid]\n"unrolling.feedbak" = ["soft"]\n',
+            r"unrolling\.feedbak is not known \(did you mean feedback\?\)",
+        ),
+        (BASE + "epochs = 3\n", "epochs is not known; there is experiment, optimiser, budget"),
+        (BASE.replace("[3]", '["a"]'), "hide: Rule 30 has patterns 0 to 7, not 'a': write a number, or all 3 cells"),
+        (BASE.replace("[3]", '["011"]').replace('"30"', '"D"'), "hide: 011 could be pattern 11 or the cells 00011"),
+        (BASE.replace("[3]", "[9]"), "hide: Rule 30 has patterns 0 to 7, not 9"),
+        (BASE.replace("[3]", "[]"), "hide: at least one pattern must be hidden"),
+        (BASE + f"seed = {'9' * 5000}\n", "is not TOML: Exceeds the limit"),
+        (BASE + f"seed = 0x{'f' * 5000}\n", "seed: input should be less than 2147483648, not a number of thousands"),
+        (BASE + f"train_rows = 0x{'f' * 5000}\n", "train_rows: a number of more than a thousand digits"),
+        (f"[grid]\nseed = 0x{'f' * 5000}\n", r"grid\.seed: write a list of values, \[a number of thousands"),
+        ("x = " + "[" * 100_000, "nested too deeply"),
         (BASE + "experiment = [1]\n", "experiment"),
     ],
 )
@@ -65,6 +88,26 @@ def test_a_wrong_file_is_refused_by_name(path: Path, text: str, words: str) -> N
     path.write_text(text)
     with pytest.raises(BadInput, match=f"{path}.*{words}"):
         read_sweep(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        BASE.replace('"30"', "30"),
+        BASE.replace("[3]", "3"),
+        BASE.replace("[3]", '"011"'),
+        BASE.replace("[3]", '["011"]'),
+        BASE.replace("budget =", '"budget.steps" = 5\nbudget =').replace("{ steps = 5 }", "{ steps = 4 }"),
+        BASE + "[grid]\nhide = [[3]]\n",
+        BASE + "[grid]\nbudget.steps = [5]\n",
+        BASE + "[grid.budget]\nsteps = [5]\n",
+    ],
+)
+def test_what_can_only_mean_one_thing_is_taken(path: Path, text: str) -> None:
+    path.write_text(BASE)
+    plain = read_sweep(path)
+    path.write_text(text)
+    assert read_sweep(path) == plain
 
 
 def test_a_file_that_cannot_be_read_is_refused(path: Path) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import combinations
 
 import pytest
 
+from hardgap.automata.gap import Gap
 from hardgap.automata.rule import Rule, parse_rule
 from hardgap.theory.cube import rule_labels
 from hardgap.theory.trees import estimators, wrong_everywhere
-from hardgap.theory.votes import votes
+from hardgap.theory.votes import from_signs, votes, votes_of_set
 
 # Paper, table of Rule 30 with hard unrolling, column "3-NN vote", patterns 0 to 7.
 PUBLISHED = ["wrong", "wrong", "wrong", "correct", "wrong", "wrong", "wrong", "correct"]
@@ -74,3 +76,55 @@ def test_every_elementary_rule_is_settled() -> None:
     assert verdicts == {"open": 1024, "right": 512, "wrong": 512}
     everything = [m.verdict for n in range(256) for row in votes(Rule(1, n)) for m in row.methods.values()]
     assert "unsettled" not in everything
+
+
+# Several patterns hidden at once
+
+
+def sign(value: float) -> int:
+    return (value > 0) - (value < 0)
+
+
+def listed(rule: Rule, hidden: tuple[int, ...], p: int) -> dict[str, str]:
+    """The verdicts about p by listing every choice of neighbours, every extreme weighting and every subcube."""
+    label = {q: 1 if rule.table[q] == rule.table[p] else -1 for q in range(8) if q not in hidden}
+    near = sorted(label, key=lambda q: (q ^ p).bit_count())
+    found = {}
+    for k in range(1, len(near) + 1, 2):
+        last = (near[k - 1] ^ p).bit_count()
+        sure = [q for q in near if (q ^ p).bit_count() < last]
+        ties = [q for q in near if (q ^ p).bit_count() == last]
+        chosen = combinations(ties, k - len(sure))
+        found[f"{k}-NN"] = from_signs(sign(sum(label[q] for q in (*sure, *extra))) for extra in chosen)
+    rays = [sum(label[q] for q in near if (q ^ p).bit_count() <= reach) for reach in (1, 2, 3)]
+    found["similarity"] = from_signs(map(sign, rays))
+    leaves = [[label[q] for q in near if (q ^ p) & ~free == 0] for free in range(8)]
+    extremes = [sum(leaf) for leaf in leaves if leaf]
+    found["trees"] = from_signs({sign(min(extremes)), sign(max(extremes))})
+    return found
+
+
+@pytest.mark.parametrize("number", [150, 30, 110])
+def test_verdicts_about_every_hidden_set_agree_with_listing_all_choices(number: int) -> None:
+    rule = Rule(1, number)
+    for size in range(1, 8):
+        for hidden in combinations(range(8), size):
+            for row in votes_of_set(Gap(rule, hidden)):
+                verdicts = {name: method.verdict for name, method in row.methods.items()}
+                votes_at = [_rbf_vote(rule, hidden, row.pattern, r / 40) for r in range(1, 41)]
+                settled = {"right": {1}, "wrong": {-1}, "never right": {0, -1}, "never wrong": {0, 1}, "tie": {0}}
+                assert set(map(sign, votes_at)) <= settled.get(verdicts.pop("RBF vote"), {-1, 0, 1})
+                assert verdicts == listed(rule, hidden, row.pattern)
+
+
+def _rbf_vote(rule: Rule, hidden: tuple[int, ...], p: int, r: float) -> float:
+    agrees = {q: 1 if rule.table[q] == rule.table[p] else -1 for q in range(8) if q not in hidden}
+    return round(sum(vote * r ** (q ^ p).bit_count() for q, vote in agrees.items()), 12)
+
+
+@pytest.mark.parametrize("name", ["30", "D"])
+def test_a_set_of_one_is_what_each_pattern_alone_is(name: str) -> None:
+    rule = parse_rule(name)
+    for alone in votes(rule)[:12]:
+        (as_set,) = votes_of_set(Gap(rule, (alone.pattern,)))
+        assert as_set.methods == {key: value for key, value in alone.methods.items() if key != "GP / ridge"}

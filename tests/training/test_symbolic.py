@@ -76,8 +76,8 @@ def test_identity_of_a_config_and_the_way_back() -> None:
     ("change", "words"),
     [
         ({"holdout": "^?"}, "write symbols side by side, out of ^ | & R"),
-        ({"holdout": "^"}, "2 to 2 operators"),
-        ({"holdout": "^&|"}, "2 to 2 operators"),
+        ({"holdout": "^"}, "holdout '^': write 2 operators side by side"),
+        ({"holdout": "^&|"}, "write 2 operators side by side"),
         ({"operators": ["^", "%"]}, "operator '%' is not known"),
         ({"operators": ["^", "&"]}, "at least 3 are needed"),
         ({"bits": 9}, "words of 1 to 8 bits"),

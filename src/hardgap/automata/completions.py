@@ -29,7 +29,7 @@ Engine = Literal["auto", "enumerate", "sat"]
 # Below this many hidden patterns trying everything is as quick as starting a solver.
 ENUMERATE_UP_TO = 6
 _CHUNK = 1 << 14  # completions tried together
-_LOOK = 32  # windows looked at before the refuted completions are dropped
+_LOOK = 32  # windows looked at before the refuted completions are dropped for the first time
 
 
 @dataclass(frozen=True)
@@ -136,11 +136,17 @@ def _all_tables(gap: Gap) -> Iterator[NDArray[np.uint8]]:
 
 
 def _unrefuted(evidence: Evidence, tables: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Those of the tables that no window refutes, looking further at once the fewer they are."""
+    gap = evidence.gap
     for depth in evidence.depths:
-        for start in range(0, len(depth.windows), _LOOK):
-            look = slice(start, start + _LOOK)
-            got = _evolve_each(tables, depth.windows[look], evidence.gap.rule.radius, depth.steps)
-            tables = tables[(got == depth.targets[look]).all(axis=1)]
+        start, look = 0, _LOOK
+        while start < len(depth.windows):
+            if (tables == gap.rule.table).all():  # also if there are none: the truth is never refuted
+                return tables
+            some = slice(start, start + look)
+            got = _evolve_each(tables, depth.windows[some], gap.rule.radius, depth.steps)
+            tables = tables[(got == depth.targets[some]).all(axis=1)]
+            start, look = some.stop, min(2 * look, max(_LOOK, _CHUNK * _LOOK // max(1, len(tables))))
     return tables
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from hardgap.automata.rollout import patterns_of, rollout
 from hardgap.automata.rule import Rule
 from hardgap.errors import BadInput
+from hardgap.wording import plural
 
 Masking = Literal["every", "first"]
 
@@ -118,15 +119,25 @@ def check_hidden(rule: Rule, hidden: Iterable[int]) -> tuple[int, ...]:
     patterns = sorted(hidden)
     last = rule.patterns - 1
     if not patterns:
-        raise BadInput("--hide needs at least one pattern")
+        raise BadInput("at least one pattern must be hidden")
     for pattern in patterns:
         if not 0 <= pattern <= last:
-            raise BadInput(f"--hide {pattern}: Rule {rule.name} has patterns 0 to {last}")
+            raise BadInput(f"Rule {rule.name} has patterns 0 to {last}, not {pattern}")
     if len(set(patterns)) < len(patterns):
-        raise BadInput(f"--hide {','.join(map(str, patterns))}: a pattern is named twice")
+        raise BadInput(f"a pattern is named twice in {', '.join(map(str, patterns))}")
     if len(patterns) == rule.patterns:
-        raise BadInput(f"--hide names all {rule.patterns} patterns of Rule {rule.name}: nothing is left to learn from")
+        raise BadInput(f"all {rule.patterns} patterns of Rule {rule.name} are hidden: nothing is left to learn from")
     return tuple(patterns)
+
+
+def parse_hidden(rule: Rule, text: str) -> tuple[int, ...]:
+    """Patterns with commas between, each as its number or as all its cells.
+
+    >>> from hardgap.automata.rule import parse_rule
+    >>> parse_hidden(parse_rule("150"), "011, 5")
+    (3, 5)
+    """
+    return check_hidden(rule, [rule.parse_pattern(part) for part in text.split(",")])
 
 
 def draw_hidden(rule: Rule, k: int, *, seed: int, ones: int | None = None) -> tuple[int, ...]:
@@ -141,7 +152,7 @@ def draw_hidden(rule: Rule, k: int, *, seed: int, ones: int | None = None) -> tu
     if not 0 < k < rule.patterns:
         raise BadInput(f"k={k}: Rule {rule.name} can hide 1 to {rule.patterns - 1} patterns")
     if seed < 0:
-        raise BadInput(f"--hide-seed {seed}: a seed is not negative")
+        raise BadInput(f"seed {seed}: a seed is not negative")
     rng = np.random.default_rng([seed, k])
     if ones is None:
         return tuple(sorted(int(p) for p in rng.choice(rule.patterns, k, replace=False)))
@@ -149,8 +160,7 @@ def draw_hidden(rule: Rule, k: int, *, seed: int, ones: int | None = None) -> tu
     wanted = (k - ones, ones)
     for output, count in enumerate(wanted):
         if not 0 <= count <= len(by_output[output]):
-            raise BadInput(
-                f"cannot hide {count} patterns with output {output}: Rule {rule.name} has {len(by_output[output])}"
-            )
+            there = f"Rule {rule.name} has {len(by_output[output])}"
+            raise BadInput(f"cannot hide {plural(count, 'pattern')} with output {output}: {there}")
     drawn = [rng.choice(pool, count, replace=False) for pool, count in zip(by_output, wanted, strict=True)]
     return tuple(sorted(int(p) for p in np.concatenate(drawn)))

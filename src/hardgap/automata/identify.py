@@ -10,6 +10,7 @@ docs/identifiability.md says what each means and what came out.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
@@ -97,9 +98,17 @@ class Identifiability:
 
 
 def identify(
-    gap: Gap, rows: NDArray[np.uint8], steps: int, levels: tuple[Level, ...] = LEVELS, *, limit: int = 16
+    gap: Gap,
+    rows: NDArray[np.uint8],
+    steps: int,
+    levels: tuple[Level, ...] = LEVELS,
+    *,
+    limit: int = 16,
+    on_progress: Callable[[str, int, int], None] = lambda doing, done, total: None,
 ) -> Identifiability:
     """Ask the chosen levels about these initial rows, `[rows, width]`; `limit` completions are listed by name.
+
+    `on_progress` is told what is being done, how many parts are done, and how many there are.
 
     >>> from hardgap.automata.rule import parse_rule
     >>> rows = np.random.default_rng(0).integers(0, 2, (20, 31), dtype=np.uint8)
@@ -112,14 +121,15 @@ def identify(
     if gap.masking != "every":
         raise BadInput("a leaky mask shows the hidden outputs themselves: identifiability is about --masking every")
     affine = affine_form(gap.rule) is not None
+    start = _Parts(on_progress, sum(PARTS[level] for level in levels))
     return Identifiability(
         gap,
         steps,
         rows=rows.shape[0],
         width=rows.shape[1],
-        gf2=_gf2(gap, rows, steps) if "gf2" in levels and affine else None,
-        strict=_strict(gap, rows, steps) if "strict" in levels else None,
-        rule=_rule(gap, rows, steps, limit) if "rule" in levels else None,
+        gf2=_gf2(gap, rows, steps, start) if "gf2" in levels and affine else None,
+        strict=_strict(gap, rows, steps, start) if "strict" in levels else None,
+        rule=_rule(gap, rows, steps, limit, start) if "rule" in levels else None,
     )
 
 
@@ -133,7 +143,24 @@ def completions_dict(found: Completions) -> dict[str, Any]:
     }
 
 
-def _gf2(gap: Gap, rows: NDArray[np.uint8], steps: int) -> Gf2Answer:
+@dataclass
+class _Parts:
+    """Counts the parts of an answer as they begin."""
+
+    tell: Callable[[str, int, int], None]
+    total: int
+    begun: int = 0
+
+    def __call__(self, doing: str) -> None:
+        self.tell(doing, self.begun, self.total)
+        self.begun += 1
+
+
+PARTS: dict[Level, int] = {"gf2": 1, "strict": 2, "rule": 3}
+
+
+def _gf2(gap: Gap, rows: NDArray[np.uint8], steps: int, start: _Parts) -> Gf2Answer:
+    start("gf2: elimination")
     systems = paper_systems(gap, rows, steps)
     return Gf2Answer(
         unknowns=float(systems.unknowns.mean()),
@@ -143,8 +170,11 @@ def _gf2(gap: Gap, rows: NDArray[np.uint8], steps: int) -> Gf2Answer:
     )
 
 
-def _strict(gap: Gap, rows: NDArray[np.uint8], steps: int) -> StrictAnswer:
-    plain, masked = (strict_cells(gap, rows, steps, mask=mask) for mask in (False, True))
+def _strict(gap: Gap, rows: NDArray[np.uint8], steps: int, start: _Parts) -> StrictAnswer:
+    start("strict: every hidden cell")
+    plain = strict_cells(gap, rows, steps)
+    start("strict: with the mask's place")
+    masked = strict_cells(gap, rows, steps, mask=True)
     unknowns = int(plain.unknown.sum())
     return StrictAnswer(
         unknowns=unknowns / len(rows),
@@ -156,9 +186,12 @@ def _strict(gap: Gap, rows: NDArray[np.uint8], steps: int) -> StrictAnswer:
     )
 
 
-def _rule(gap: Gap, rows: NDArray[np.uint8], steps: int, limit: int) -> RuleAnswer:
+def _rule(gap: Gap, rows: NDArray[np.uint8], steps: int, limit: int, start: _Parts) -> RuleAnswer:
+    start("rule: all the rows")
     shown = completions(rows_shown(gap, rows, steps), limit=limit)
+    start("rule: rows alone")
     alone = [completions(rows_shown(gap, row[None], steps), limit=2).identified for row in rows[:ROWS_ALONE]]
+    start("rule: every possible row")
     listable = 2 * gap.rule.radius * steps + 1 <= MAX_WINDOW
     everything = completions(every_row(gap, steps), limit=limit) if listable else None
     return RuleAnswer(shown, sum(alone) / len(alone), everything)

@@ -108,6 +108,31 @@ class Rule:
             raise BadInput(f"pattern {pattern} is out of range: rule {self.name} has patterns 0 to {last}")
         return f"{pattern:0{2 * self.radius + 1}b}"
 
+    def parse_pattern(self, text: str) -> int:
+        """Read a pattern written as its number (3) or as all its cells (011).
+
+        All cells that begin with 1 are too many digits for a number, and a number does not begin with 0. Where fewer
+        cells and a number with a 0 in front would be two patterns, neither is guessed.
+
+        >>> [Rule(1, 30).parse_pattern(text) for text in ("3", "011", "110")]
+        [3, 3, 6]
+        """
+        text, cells = text.strip(), 2 * self.radius + 1
+        if re.fullmatch(f"[01]{{{cells}}}", text):
+            return int(text, 2)
+        # The length is judged before the value: Python refuses to read thousands of decimal digits.
+        number = int(text) if re.fullmatch("[0-9]{1,9}", text) else -1
+        if not 0 <= number < self.patterns:
+            shown = text if len(text) <= 40 else f"{text[:40]}…"
+            raise BadInput(
+                f"Rule {self.name} has patterns 0 to {self.patterns - 1}, not {shown!r}: write a number, "
+                f"or all {cells} cells such as {self.pattern_text(3)}"
+            )
+        if re.fullmatch("0[01]+", text) and int(text, 2) != number:
+            short = self.pattern_text(int(text, 2))
+            raise BadInput(f"{text} could be pattern {number} or the cells {short}: write {number} or {short}")
+        return number
+
     def reflected(self) -> Rule:
         """Return the rule seen in a mirror: left and right change places.
 

@@ -16,6 +16,7 @@ from hardgap.automata.gap import Gap
 from hardgap.automata.rule import Rule
 from hardgap.baselines.fitting import fit
 from hardgap.baselines.methods import METHODS, Features, Method
+from hardgap.baselines.progress import Progress, silent
 
 
 def pattern_bits(rule: Rule) -> Features:
@@ -25,7 +26,9 @@ def pattern_bits(rule: Rule) -> Features:
     return (np.arange(rule.patterns)[:, None] >> shifts & 1).astype(np.float64)
 
 
-def predict_hidden(gap: Gap, methods: Iterable[Method] = METHODS, seed: int = 0) -> dict[str, list[int]]:
+def predict_hidden(
+    gap: Gap, methods: Iterable[Method] = METHODS, seed: int = 0, on_progress: Progress = silent
+) -> dict[str, list[int]]:
     """Each method's outputs for the hidden patterns, in the order of `gap.hidden`, from the visible ones.
 
     >>> from hardgap.automata.rule import parse_rule
@@ -33,14 +36,20 @@ def predict_hidden(gap: Gap, methods: Iterable[Method] = METHODS, seed: int = 0)
     [1]
     """
     points, hidden = pattern_bits(gap.rule), list(gap.hidden)
-    visible = list(gap.visible)
-    fitted = {m.name: fit(m, points[visible], gap.rule.table[visible], seed) for m in methods}
-    return {name: model.predict(points[hidden]).tolist() for name, model in fitted.items()}
+    visible, chosen = list(gap.visible), list(methods)
+    answers: dict[str, list[int]] = {}
+    for done, method in enumerate(chosen):
+        on_progress(method.name, done, len(chosen))
+        model = fit(method, points[visible], gap.rule.table[visible], seed)
+        answers[method.name] = model.predict(points[hidden]).tolist()
+    return answers
 
 
-def truth_table_report(gap: Gap, methods: Iterable[Method] = METHODS, seed: int = 0) -> dict[str, Any]:
+def truth_table_report(
+    gap: Gap, methods: Iterable[Method] = METHODS, seed: int = 0, on_progress: Progress = silent
+) -> dict[str, Any]:
     """The same as plain data, with the truth beside it; `table` is the first line of Table 1, in percent."""
-    answers = predict_hidden(gap, methods, seed)
+    answers = predict_hidden(gap, methods, seed, on_progress)
     truth = [int(gap.rule.table[pattern]) for pattern in gap.hidden]
     right = {name: 100 * fmean(a == t for a, t in zip(given, truth, strict=True)) for name, given in answers.items()}
     return {

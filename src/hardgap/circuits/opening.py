@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,6 +24,7 @@ from hardgap.circuits.probes import linear_probes
 from hardgap.circuits.recovered import recover_rule
 from hardgap.errors import BadInput
 from hardgap.training.spec import Unrolling
+from hardgap.wording import did_you_mean
 
 
 class Result(Protocol):
@@ -100,7 +100,6 @@ def check_names(only: Iterable[str]) -> list[str]:
     asked = list(only)
     for name in asked:
         if name not in ANALYSES:
-            close = get_close_matches(name, ANALYSES, n=1)
-            hint = f" (did you mean {close[0]}?)" if close else ""
+            hint = did_you_mean(name, ANALYSES)
             raise BadInput(f"--only {name}: there is no such analysis{hint}; choose from {', '.join(ANALYSES)}")
     return [name for name in ANALYSES if not asked or name in asked]

@@ -15,6 +15,7 @@ from hardgap.nn.seq2seq import Seq2Seq
 from hardgap.operators.gap import Sets
 from hardgap.operators.tokens import Codec
 from hardgap.training.symbolic import decode_freely
+from hardgap.wording import did_you_mean
 
 Analysis = Callable[[Seq2Seq, Codec, Sets, int], Any]
 MOST_SEEN = 2_000
@@ -83,13 +84,27 @@ ANALYSES: dict[str, Analysis] = {
 }
 
 
-def open_symbolic(model: Seq2Seq, codec: Codec, sets: Sets, *, only: list[str], seed: int) -> dict[str, Any]:
+def open_symbolic(
+    model: Seq2Seq,
+    codec: Codec,
+    sets: Sets,
+    *,
+    only: list[str],
+    seed: int,
+    on_start: Callable[[str], None] = lambda name: None,
+) -> dict[str, Any]:
     """The asked analyses, or all that apply: substitution is about chains of two operators.
 
-    Probes learn from evaluation examples of seen chains and are judged on test ones.
+    Probes learn from evaluation examples of seen chains and are judged on test ones. `on_start` hears each name before
+    it runs.
     """
     for name in only:
         if name not in ANALYSES:
-            raise BadInput(f"--only {name}: choose {', '.join(ANALYSES)}")
+            hint = did_you_mean(name, ANALYSES)
+            raise BadInput(f"--only {name}: there is no such analysis{hint}; choose from {', '.join(ANALYSES)}")
     applying = [name for name in ANALYSES if name != "substitution" or codec.world.length == 2]
-    return {name: ANALYSES[name](model, codec, sets, seed) for name in only or applying}
+    found = {}
+    for name in only or applying:
+        on_start(name)
+        found[name] = ANALYSES[name](model, codec, sets, seed)
+    return found

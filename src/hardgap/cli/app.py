@@ -6,6 +6,7 @@ import io
 import os
 import sqlite3
 import sys
+from contextlib import suppress
 from typing import get_args
 
 from cyclopts import App, ArgumentCollection, CycloptsError
@@ -14,6 +15,8 @@ import hardgap
 from hardgap.cli.output import complain
 from hardgap.errors import BadInput
 
+BUG = 70
+"""The exit code of what must not happen, as in sysexits.h."""
 EPILOGUE = """\
 Start with `hardgap demo`, then `hardgap reproduce main`. Every command that prints a table takes `--json`; \
 progress goes to stderr."""
@@ -63,22 +66,49 @@ def main(arguments: list[str] | None = None) -> None:
     app = build_app(given[0] if given else None)
     try:
         result = app(given, exit_on_error=False, print_error=False, result_action="return_value")
-    except CycloptsError as error:
-        complain(_one_sentence(error))
-        sys.exit(2)
-    except BadInput as error:
-        complain(str(error))
-        sys.exit(2)
-    except sqlite3.OperationalError as error:
-        complain(f"the store cannot be used right now: {error}")
-        sys.exit(2)
+        sys.stdout.flush()  # here, where a full disk can still be told
     except BrokenPipeError:  # The reader of our output has seen enough.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _write_no_more()
         sys.exit(0)
     except KeyboardInterrupt:
         complain("stopped; what was finished is kept, and the same command goes on from there")
         sys.exit(130)
+    except Exception as error:
+        if os.environ.get("HARDGAP_DEBUG"):
+            raise
+        sentence = _explained(error)
+        complain(sentence or f"a bug: {type(error).__name__}: {error}; HARDGAP_DEBUG=1 shows where, please report it")
+        sys.exit(2 if sentence else BUG)
     sys.exit(result if isinstance(result, int) else 0)
+
+
+def _explained(error: Exception) -> str:
+    """One sentence for whatever is not a mistake in this program; nothing for what is."""
+    match error:
+        case CycloptsError():
+            return " ".join(str(error).split())
+        case BadInput():
+            return str(error)
+        case sqlite3.OperationalError():
+            return f"the store cannot be used right now: {error}"
+        case OSError(strerror=str(reason), filename=name):
+            if name is None:  # no file of ours: our own output
+                _write_no_more()
+            return f"{'cannot write' if name is None else name}: {reason}"
+        case UnicodeEncodeError(object=text):
+            return f"{text!r:.60} cannot be written as text"
+        case RecursionError():
+            return "the input is nested too deeply"
+        case MemoryError() | OverflowError():
+            return f"a number in the input is too large for this machine: {str(error) or 'out of memory'}"
+        case _:
+            return ""
+
+
+def _write_no_more() -> None:
+    """What is left in the buffer has nowhere to go; Python would complain about it at its end."""
+    with suppress(OSError, ValueError):  # a stream without a file, as in tests
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _refuse_fractions(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
@@ -88,7 +118,3 @@ def _refuse_fractions(app: App, commands: tuple[str, ...], arguments: ArgumentCo
             for token in argument.tokens:
                 if "." in token.value:
                     raise BadInput(f"{argument.name}: {token.value} is not a whole number")
-
-
-def _one_sentence(error: CycloptsError) -> str:
-    return " ".join(str(error).split())

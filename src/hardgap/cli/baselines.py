@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from hardgap.cli.gap_options import check_seed, parse_gap
+from hardgap.cli.gap_options import Hide, HideRandom, HideSeed, check_seed, parse_gap
 from hardgap.cli.output import STORE, Json, StoreFolder, Trust, percent, show_json, show_table
 from hardgap.cli.writing import check_figure
 from hardgap.errors import BadInput
+from hardgap.wording import plural
 
 if TYPE_CHECKING:
     from hardgap.automata.gap import Gap
@@ -25,9 +26,9 @@ def baselines(
     solved: Annotated[str | None, Parameter(help="Instead: runs of this rule with at least 95 % holdout.")] = None,
     at_most: Annotated[int, Parameter(help="How many of those; the paper had six.")] = 6,
     rule: Annotated[str | None, Parameter(help="Instead of runs: a rule, without any network.")] = None,
-    hide: Annotated[str | None, Parameter(help="Patterns to hide, e.g. 3 or 1,4,12.")] = None,
-    hide_random: Annotated[int | None, Parameter(help="Hide this many patterns, drawn at random.")] = None,
-    hide_seed: Annotated[int, Parameter(help="Seed of that draw.")] = 0,
+    hide: Hide = None,
+    hide_random: HideRandom = None,
+    hide_seed: HideSeed = 0,
     temporal: Annotated[bool, Parameter(negative="", help="With --rule: learn from first row, place, time.")] = False,
     width: Annotated[int, Parameter(help="With --temporal: cells in a row.")] = 101,
     method: Annotated[
@@ -137,8 +138,10 @@ def _numbers(text: str) -> list[int]:
 
 def _truth_table(gap: Gap, methods: tuple[Method, ...], seed: int) -> dict[str, Any]:
     from hardgap.baselines.input_space import truth_table_report
+    from hardgap.cli.parts import show_parts
 
-    return truth_table_report(gap, methods, seed)
+    with show_parts() as progress:
+        return truth_table_report(gap, methods, seed, progress)
 
 
 def _temporal(gap: Gap, width: int, size: int | None, methods: tuple[Method, ...], seed: int) -> dict[str, Any]:
@@ -217,7 +220,7 @@ def _show_truth_table(report: dict[str, Any]) -> None:
     right = [_digits(report["table"][0]["holdout"][m][0]) for m in methods]
     columns = ["pattern", "neighbourhood", "true output", *methods]
     show_table(
-        f"{report['about']}: answers for the hidden patterns, learned from the {report['visible']} visible ones",
+        f"{report['about']}: answers for the hidden patterns, learned from {plural(report['visible'], 'visible one')}",
         columns,
         [*lines, ["right, %", "", "", *right]],
         right=columns[2:],

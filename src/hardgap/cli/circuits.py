@@ -11,6 +11,7 @@ from hardgap.cli.gap_options import check_seed
 from hardgap.cli.output import STORE, Json, StoreFolder, Trust, err, show_json, show_text_table
 from hardgap.cli.writing import check_figure
 from hardgap.errors import BadInput
+from hardgap.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,6 +97,7 @@ def _open(
     json: bool,
 ) -> None:
     from hardgap.circuits.opening import Subject, check_names, open_network
+    from hardgap.report.circuits_findings import findings_table
     from hardgap.report.circuits_tables import circuit_tables
     from hardgap.runs.execute import load_model, trained_task
 
@@ -113,7 +115,8 @@ def _open(
     if json:
         show_json(data)
         return
-    for table in circuit_tables(data):
+    tables = circuit_tables(data) if only is not None else [findings_table(data), *circuit_tables(data)]
+    for table in tables:
         show_text_table(table)
 
 
@@ -146,7 +149,7 @@ def _snapshots(store: Store, config: AutomatonRun) -> Iterator[tuple[int, nn.Mod
     steps = sorted(step for step in kept if step <= store.get(config.id).step)
     if len(steps) < 2:
         raise BadInput(
-            f"run {config.id} has kept {len(steps)} snapshots, too few for --over-time; "
+            f"run {config.id} has kept {plural(len(steps), 'snapshot')}, too few for --over-time; "
             f"`hardgap runs retrain {config.id}` makes them again"
         )
     for step in steps:

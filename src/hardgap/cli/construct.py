@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from hardgap.cli.output import Json, out, show_json, show_table
+from hardgap.cli.parts import Tell, show_parts
 from hardgap.cli.writing import check_file, check_folder
+from hardgap.errors import BadInput
+from hardgap.wording import plural
 
 if TYPE_CHECKING:
+    from hardgap.automata.rule import Rule
+    from hardgap.theory.composition import Code
     from hardgap.theory.recipe import Recipe
     from hardgap.theory.verification import Check
 
@@ -48,32 +53,45 @@ def construct(
         hardgap construct D --shape paper --output d.safetensors
         hardgap construct 30 --then 110 --then 90 --code circle
     """
-    import torch
-
     from hardgap.automata.rule import parse_rule
-    from hardgap.theory.recipe import Recipe
-    from hardgap.training.checkpoint import save_tensors
 
-    torch.set_num_threads(1)
     rules = tuple(parse_rule(text) for text in (rule, *(then or ())))
-    recipe = Recipe(rules, width=width, paper=shape == "paper", compact=compact, code=code)
     more = f"-and-{len(rules) - 1}-more" if then else ""
     path = output or Path(f"rule-{rules[0].name.replace(':', '-')}{more}-{width}.safetensors")
+    if not path.name:
+        raise BadInput(f"--output {str(output)!r}: name a file")
     check_folder("--output", path.parent)
     if path.parent.exists():
         check_file("--output", path)
-    report = _report(recipe)
-    if report["exact"]:
-        save_tensors(path, recipe.build().model.state_dict(), recipe.meta())
-        report["saved"] = str(path)
-    if limits:
-        report["limits"] = _limits()
+    with show_parts() as progress:
+        report = _made(rules, width, shape == "paper", compact, code, path, progress)
+        if limits:
+            progress("how wide each precision can go", 0, 0)
+            report["limits"] = _limits()
     show_json(report) if json else _show(report)
     return int(not report["exact"])
 
 
-def _report(recipe: Recipe) -> dict[str, Any]:
-    circuit, checks = recipe.build(), recipe.verify()
+def _made(
+    rules: tuple[Rule, ...], width: int, paper: bool, compact: bool, code: Code | None, path: Path, progress: Tell
+) -> dict[str, Any]:
+    """What was built and checked; saved to `path` if it is exact."""
+    import torch
+
+    from hardgap.theory.recipe import Recipe
+    from hardgap.training.checkpoint import save_tensors
+
+    torch.set_num_threads(1)
+    recipe = Recipe(rules, width=width, paper=paper, compact=compact, code=code)
+    report = _report(recipe, progress)
+    if report["exact"]:
+        save_tensors(path, recipe.build().model.state_dict(), recipe.meta())
+        report["saved"] = str(path)
+    return report
+
+
+def _report(recipe: Recipe, progress: Tell) -> dict[str, Any]:
+    circuit, checks = recipe.build(), recipe.verify(on_progress=progress)
     return {
         **recipe.meta(),
         "parameters": circuit.parameters,
@@ -115,8 +133,8 @@ def _show(report: dict[str, Any]) -> None:
     ]
     show_table(f"Rule {' then '.join(report['rules'])}", columns, rows, right=columns)
     out().print(
-        f"{model['dim']} dimensions, {model['heads']} heads, {model['layers']} layer{'s' * (model['layers'] > 1)},"
-        f" {model['ffn']} hidden units; {report['parameters']:,} parameters at width {report['width']}"
+        f"{model['dim']} dimensions, {plural(model['heads'], 'head')}, {plural(model['layers'], 'layer')},"
+        f" {plural(model['ffn'], 'hidden unit')}; {report['parameters']:,} parameters at width {report['width']}"
     )
     bound = report["bound_all_rows"]
     everywhere = f"; at least {bound:.4f}, before rounding, on all rows of width {report['width']}" if bound else ""

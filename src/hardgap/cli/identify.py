@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from hardgap.cli.gap_options import check_seed, parse_gap
+from hardgap.cli.gap_options import Hide, HideRandom, HideSeed, check_seed, parse_gap
 from hardgap.cli.output import Json, out, percent, show_json, show_table
+from hardgap.cli.parts import show_parts
 from hardgap.errors import BadInput
+from hardgap.wording import plural
 
 if TYPE_CHECKING:
     from hardgap.automata.completions import Completions
@@ -21,9 +23,9 @@ def identify(
     rule: str,
     /,
     *,
-    hide: Annotated[str | None, Parameter(help="Patterns to hide, e.g. 3 or 1,4,12.")] = None,
-    hide_random: Annotated[int | None, Parameter(help="Hide this many patterns, drawn at random.")] = None,
-    hide_seed: Annotated[int, Parameter(help="Seed of that draw.")] = 0,
+    hide: Hide = None,
+    hide_random: HideRandom = None,
+    hide_seed: HideSeed = 0,
     steps: Annotated[int, Parameter(help="Visible timesteps after the initial row.")] = 2,
     width: Annotated[int, Parameter(help="Cells in a row.")] = 101,
     rows: Annotated[int, Parameter(help="Random initial rows to look at.")] = 500,
@@ -55,7 +57,8 @@ def identify(
     check_seed(seed)
     gap = parse_gap(rule, hide, hide_random, hide_seed)
     initial = np.random.default_rng(seed).integers(0, 2, (rows, width), dtype=np.uint8)
-    answer = ask(gap, initial, steps, LEVELS if level == "all" else (level,))
+    with show_parts() as progress:
+        answer = ask(gap, initial, steps, LEVELS if level == "all" else (level,), on_progress=progress)
     if level == "gf2" and answer.gf2 is None:
         raise BadInput(f"--level gf2: Rule {gap.rule.name} is not an XOR of its cells; use strict or rule")
     if json:
@@ -65,8 +68,8 @@ def identify(
 
 
 def _show(answer: Identifiability) -> None:
-    steps = f"{answer.steps} step{'s' if answer.steps > 1 else ''}"
-    title = f"{answer.gap.describe()}: {answer.rows} random rows of width {answer.width}, {steps}"
+    rows, steps = plural(answer.rows, "random row"), plural(answer.steps, "step")
+    title = f"{answer.gap.describe()}: {rows} of width {answer.width}, {steps}"
     show_table(title, ["level", "question", "answer"], _rows(answer), right=["answer"])
     if answer.rule:
         out().print(_verdict(answer.rule.best, answer.steps))
@@ -97,7 +100,7 @@ def _count(found: Completions) -> str:
 
 
 def _verdict(found: Completions, steps: int) -> str:
-    rule, visible = found.gap.rule, f"{steps} visible step{'s' if steps > 1 else ''}"
+    rule, visible = found.gap.rule, plural(steps, "visible step")
     if found.witness is None:
         return f"Determined: of all {1 << len(found.gap.hidden):,} tables only Rule {rule.name} fits {visible}."
     differs = [p for p in found.gap.hidden if found.witness.table[p] != rule.table[p]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Sequence
 from itertools import groupby
@@ -28,6 +29,7 @@ Trust = Annotated[
 STORE = Path("hardgap-runs")
 UNBROKEN = 100_000
 """How wide a line may get where no terminal shows it: nothing is broken in a pipe or a file."""
+ENDLESS = re.compile(r"\S{500,}")
 
 
 class _Out(Console):
@@ -46,8 +48,8 @@ def err() -> Console:
 
 
 def complain(sentence: str) -> None:
-    """One clear sentence on stderr; a second part may show the place."""
-    print(f"hardgap: {sentence}", file=sys.stderr)
+    """One clear sentence on stderr; a second part may show the place. Of what is endless, its beginning is shown."""
+    print(f"hardgap: {ENDLESS.sub(lambda found: found[0][:60] + '…', sentence)}", file=sys.stderr)
 
 
 def show_written(asked: Path, written: Sequence[Path]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
@@ -9,10 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from hardgap.cli.gap_options import parse_gap
 from hardgap.cli.output import Json, out, show_json, show_table
+from hardgap.cli.parts import show_parts
 from hardgap.errors import BadInput
+from hardgap.wording import plural
 
 if TYPE_CHECKING:
+    from hardgap.automata.gap import Gap
     from hardgap.theory.statement import Statement
     from hardgap.theory.votes import PatternVotes
 
@@ -21,6 +26,10 @@ def prove(
     *,
     rule: Annotated[
         str | None, Parameter(help="Instead: which method is forced right or wrong, for each hidden pattern of a rule.")
+    ] = None,
+    hide: Annotated[
+        str | None,
+        Parameter(help="With --rule: all these patterns at once, by number or by all their cells: 3 or 011; 1,4,12."),
     ] = None,
     weights: Annotated[
         Path | None, Parameter(help="Instead: the embedding statements on a trained encoder (.safetensors).")
@@ -37,18 +46,17 @@ def prove(
 
         hardgap prove
         hardgap prove --rule 30
+        hardgap prove --rule 150 --hide 000,111
         hardgap prove --weights run.safetensors --json
     """
     if rule is not None and weights is not None:
         raise BadInput("--rule and --weights ask for different things: give one of them")
     if rule is not None:
-        return _votes(rule, json=json)
-    found = []
+        return _votes(rule, hide, json=json)
+    if hide is not None:
+        raise BadInput("--hide goes with --rule: the theorems name their own hidden points")
     start = perf_counter()
-    for statement in _of_weights(weights) if weights else _all():
-        found.append(statement)
-        if not json:
-            _show(statement)
+    found = _prove(weights, quiet=json)
     if json:
         show_json([statement.as_json() for statement in found])
     else:
@@ -56,28 +64,40 @@ def prove(
     return int(any(statement.surprising for statement in found))
 
 
-def _all() -> Iterator[Statement]:
+def _prove(weights: Path | None, *, quiet: bool) -> list[Statement]:
+    """Every verdict, shown as it comes; where nobody sees that, the progress is told."""
+    total, statements = _of_weights(weights) if weights else _all()
+    if not quiet and sys.stdout.isatty():
+        return [_show(statement) for statement in statements]
+    found: list[Statement] = []
+    with show_parts() as progress:
+        for statement in statements:
+            found.append(statement)
+            progress(statement.name, len(found), total)
+    return found if quiet else [_show(statement) for statement in found]
+
+
+def _all() -> tuple[int, Iterator[Statement]]:
     import torch
 
-    from hardgap.theory.registry import prove_each
+    from hardgap.theory.registry import CHECKS, prove_each
 
     torch.set_num_threads(1)
-    return prove_each()
+    return len(CHECKS), prove_each()
 
 
-def _of_weights(path: Path) -> Iterator[Statement]:
+def _of_weights(path: Path) -> tuple[int, Iterator[Statement]]:
     from hardgap.theory.embedding import corollary, embedding_of, proposition
     from hardgap.training.checkpoint import load_tensors
 
     encoder = embedding_of(load_tensors(path)[0])
-    yield proposition(encoder, name=path.name)
-    yield corollary(encoder, name=path.name)
+    return 2, (check(encoder, name=path.name) for check in (proposition, corollary))
 
 
 STYLE = {"holds": "green", "fails": "bold red"}
 
 
-def _show(statement: Statement) -> None:
+def _show(statement: Statement) -> Statement:
     from rich.text import Text
 
     origin = "" if statement.published else " · beyond the paper"
@@ -87,41 +107,57 @@ def _show(statement: Statement) -> None:
     out().print(title)
     for line in (statement.claim, f"cases: {statement.cases}", statement.detail):
         out().print(Text(f"  {line}"), soft_wrap=False)
+    return statement
 
 
 def _summary(found: list[Statement], seconds: float) -> str:
     counts = {name: sum(s.verdict == name for s in found) for name in dict.fromkeys(s.verdict for s in found)}
     told = " · ".join(f"{verdict} {count}" for verdict, count in counts.items())
-    return f"\n{len(found)} statements in {seconds:.1f} s: {told}"
+    return f"\n{plural(len(found), 'statement')} in {seconds:.1f} s: {told}"
 
 
-def _votes(rule: str, *, json: bool) -> int:
+def _votes(rule: str, hide: str | None, *, json: bool) -> int:
     from hardgap.automata.rule import parse_rule
-    from hardgap.theory.votes import votes
+    from hardgap.theory.votes import votes, votes_of_set
 
     parsed = parse_rule(rule)
-    rows = votes(parsed)
+    gap = None if hide is None else parse_gap(rule, hide, None, 0)
+    with show_parts() as progress:
+        progress("every method on every hidden pattern", 0, 1)
+        rows = votes(parsed) if gap is None else _of_one(gap) if len(gap.hidden) == 1 else votes_of_set(gap)
     if json:
-        show_json({"rule": parsed.name, "patterns": [_as_dict(row) for row in rows]})
+        hidden = {} if gap is None else {"hidden": list(gap.hidden)}
+        show_json({"rule": parsed.name, **hidden, "patterns": [_as_dict(row) for row in rows]})
         return 0
     methods = list(rows[0].methods)
+    together = f"{plural(len(rows), 'pattern')} hidden at once" if gap else "each pattern hidden in turn"
     show_table(
-        f"Rule {parsed.name}: each pattern hidden in turn, all others visible. What must each method answer?",
+        f"Rule {parsed.name}: {together}, all others visible. What must each method answer?",
         ["pattern", "", "output", *methods],
         [[row.pattern, row.text, row.output, *(row.methods[m].verdict for m in methods)] for row in rows],
         right=["pattern", "output"],
     )
     _explain(rows)
+    if gap and len(rows) > 1:
+        out().print("GP and kernel ridge are settled for a single hidden pattern only (Theorem 4's spectrum).")
     return 0
+
+
+def _of_one(gap: Gap) -> list[PatternVotes]:
+    from hardgap.theory.votes import votes
+
+    return [votes(gap.rule)[gap.hidden[0]]]
 
 
 def _explain(rows: list[PatternVotes]) -> None:
     hopeless = [row for row in rows if all(v.verdict in ("wrong", "never right") for v in row.methods.values())]
     which = f": {', '.join(str(row.pattern) for row in hopeless)}" if 0 < len(hopeless) < len(rows) else ""
+    verdict = f"No method is right, ties apart, on {len(hopeless)} of {plural(len(rows), 'pattern')}{which}."
+    if not hopeless:
+        verdict = "For each of these patterns there is a method that is not forced to be wrong."
     out().print(
         "right, wrong: every member of the family (every tie-break, weighting, width, noise, tree)."
-        " never right, never wrong: some members tie. open: members disagree (--json names two)."
-        f"\nNo method is right, ties apart, on {len(hopeless)} of {len(rows)} patterns{which}."
+        f" never right, never wrong: some members tie. open: members disagree (--json names two).\n{verdict}"
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from hardgap.cli.output import STORE, Json, StoreFolder, percent, show_json, show_table, show_text_table
+from hardgap.cli.parts import show_parts
 from hardgap.cli.writing import check_figure
 from hardgap.errors import BadInput
 
@@ -58,8 +59,9 @@ def reproduce(
         from hardgap.cli.running import run_and_report
 
         code = run_and_report(opened, most_informative_first(chosen, scale), workers=workers, seconds=seconds)
-    counted = [measure(study, scale, opened) for study in chosen if isinstance(study.published, Published)]
-    averaged = [measure_seeds(study, scale, opened) for study in chosen if not isinstance(study.published, Published)]
+    with show_parts("reading the runs"):
+        counted = [measure(study, scale, opened) for study in chosen if isinstance(study.published, Published)]
+        averaged = [measure_seeds(one, scale, opened) for one in chosen if not isinstance(one.published, Published)]
     if figure is not None:
         from hardgap.report.figures import main_table_figure, save_figure
         from hardgap.report.symbolic_coverage_figure import symbolic_table_figure

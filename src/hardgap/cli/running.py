@@ -13,6 +13,7 @@ from hardgap.runs.config import Run
 from hardgap.runs.local import run_sweep
 from hardgap.runs.signals import INTERRUPTED, Signals
 from hardgap.runs.store import Store
+from hardgap.wording import plural
 
 
 def parse_duration(text: str) -> float:
@@ -43,8 +44,8 @@ def run_and_report(
         counts = {status: number for status, (number, _) in wanted.counts().items()}
     if ended != "finished":
         why = "the time budget is spent" if ended == "budget" else "stopped"
-        left = counts.get("queued", 0) + counts.get("running", 0)
-        complain(f"{why}; {left} of {sum(counts.values())} runs are left, and the same command goes on with them")
+        left, all_runs = counts.get("queued", 0) + counts.get("running", 0), sum(counts.values())
+        complain(f"{why}; {left} of {plural(all_runs, 'run')} left, and the same command goes on from there")
     failed = store.listed(where=[("status", "failed")], ids=[run.id for run in runs]) if "failed" in counts else []
     for row in failed:
         complain(f"run {row.id} failed: {row.error}")

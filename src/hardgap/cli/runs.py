@@ -20,12 +20,14 @@ from hardgap.cli.output import (
     show_json_lines,
     show_table,
 )
+from hardgap.cli.parts import show_parts
 from hardgap.errors import BadInput
 from hardgap.runs.digest import STATUSES, Damaged
 from hardgap.runs.listing import Listed, check_list
 from hardgap.runs.store import Row, Store
 from hardgap.runs.summary import restarts
 from hardgap.runs.words import differences
+from hardgap.wording import plural
 
 if TYPE_CHECKING:
     from hardgap.runs.certificate import Certificate
@@ -84,7 +86,7 @@ def show_runs(store: Store, found: list[Listed], of: int, *, json: bool) -> None
     if not any(columns["restarted"]):
         del columns["restarted"]
     show_table(
-        f"{len(found)} runs in {store.folder}",
+        f"{plural(len(found), 'run')} in {store.folder}",
         list(columns),
         list(zip(*columns.values(), strict=True)),
         right=["steps", "visible %", "holdout %", "restarted", "solved at", "time"],
@@ -197,8 +199,9 @@ def export(folder: Path, /, *, store: StoreFolder = STORE) -> None:
     from hardgap.runs.results import export_runs
 
     opened = Store(store, create=False)
-    written = export_runs(opened, opened.rows(), folder)
-    err().print(f"{len(written)} files written to {folder}")
+    with show_parts(f"writing {folder}"):
+        written = export_runs(opened, opened.rows(), folder)
+    err().print(f"{plural(len(written), 'file')} written to {folder}")
 
 
 @runs.command(name="import")
@@ -209,8 +212,9 @@ def import_results(folder: Path, /, *, store: StoreFolder = STORE) -> None:
     """
     from hardgap.runs.results import import_runs
 
-    new, known = import_runs(Store(store), folder)
-    err().print(f"{new} runs taken in, {known} were already here")
+    with show_parts(f"reading {folder}"):
+        new, known = import_runs(Store(store), folder)
+    err().print(f"{plural(new, 'run')} taken in, {known:,} already here")
 
 
 @runs.command
@@ -222,10 +226,10 @@ def rm(
         bool, Parameter(negative="", help="Remove every run whose row is no longer what was written.")
     ] = False,
     store: StoreFolder = STORE,
-) -> None:
+) -> int:
     """Remove one run and its checkpoints, or all that are damaged.
 
-    Example: `hardgap runs rm 9dcd07f4e989`
+    The exit code is 1 if files of it stay. Example: `hardgap runs rm 9dcd07f4e989`
     """
     from hardgap.runs.checkpoints import Checkpoints
 
@@ -234,15 +238,19 @@ def rm(
     opened = Store(store, create=False)
     if run is None:
         err().print(f"removed damaged runs: {', '.join(opened.remove_damaged()) or 'there are none'}")
-        return
+        return 0
     run_id = opened.find(run)
     try:
         about = opened.get(run_id).config.describe()
     except Damaged:
         about = "a damaged run"
     opened.remove(run_id)
-    Checkpoints(opened.folder, run_id).remove()
+    checkpoints = Checkpoints(opened.folder, run_id)
+    kept = checkpoints.remove()
     err().print(f"removed {run_id}: {about}")
+    if kept is not None:
+        complain(f"its checkpoints stay in {checkpoints.folder}: {kept.strerror}")
+    return int(kept is not None)
 
 
 @runs.command
@@ -253,22 +261,21 @@ def retrain(run: str, /, *, trust: Trust = False, store: StoreFolder = STORE) ->
     """
     from hardgap import plugins
     from hardgap.cli.live import watch
+    from hardgap.runs.checkpoints import Checkpoints
     from hardgap.runs.execute import single_thread
-    from hardgap.runs.retrain import retrain_run
+    from hardgap.runs.retrain import is_whole, retrain_run
 
     single_thread()
     opened = Store(store, create=False)
     row = opened.get(run)
     if trust:
         plugins.trust(row.config.plugins())
+    had_weights = is_whole(Checkpoints(opened.folder, row.id), row)
     with watch(row.config) as watcher:
         same = retrain_run(opened, row, watcher)
-    verdict = (
-        "the curve is the same, bit for bit"
-        if same
-        else "the curve differs (another machine or version), and weights that were here stay"
-    )
-    err().print(f"{row.id}: {verdict}")
+    differs = "the curve differs (another machine or version)"
+    kept = "the weights that were here stay" if had_weights else "the weights of this training are here now"
+    err().print(f"{row.id}: {'the curve is the same, bit for bit' if same else f'{differs}, and {kept}'}")
     return 0
 
 

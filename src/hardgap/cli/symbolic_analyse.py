@@ -91,7 +91,9 @@ def _open(
     gap = ChainGap(world, config.holdout)
     sets = gap.sets(train=world.chains, evaluate=examples, test=examples, seed=config.seed)
     err().print(f"{config.describe()}  (run {config.id})")
-    found = open_symbolic(model, Codec(world, config.condition, config.seed), sets, only=only, seed=seed)
+    codec = Codec(world, config.condition, config.seed)
+    start = lambda name: err().print(f"  {name}")  # noqa: E731
+    found = open_symbolic(model, codec, sets, only=only, seed=seed, on_start=start)
     return {
         "run": config.id, "about": config.describe(), "holdout": config.holdout, "condition": config.condition,
         "seed": config.seed, "checkpoint": select if by_rule else "asked for",

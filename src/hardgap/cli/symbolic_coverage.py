@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from hardgap.cli.baselines import one_thread
 from hardgap.cli.output import STORE, Json, StoreFolder, complain, err, percent, show_json, show_table, show_text_table
+from hardgap.cli.parts import show_parts
 from hardgap.cli.symbolic import Ambiguous, Bits, Length, Operators, ScaleName, configure, named_operators
 from hardgap.cli.writing import check_figure, check_folder
 from hardgap.runs.selection import Selection
@@ -47,7 +48,6 @@ def baselines(
         hardgap symbolic baselines "^|&" --length 3 --bits 4 --operators "^,|,&"
         hardgap symbolic baselines --keep results/symbolic/baselines
     """
-    from hardgap.cli.parts import show_parts
     from hardgap.operators.operators import PAPER_OPERATORS, parse_operator
     from hardgap.studies.symbolic_baselines import measure_all
     from hardgap.studies.symbolic_coverage import all_pairs
@@ -148,7 +148,8 @@ def coverage(
             code = run_and_report(opened, coverage_runs(scale, chosen), workers=workers, seconds=left)
         else:
             complain("the time budget went into baselines; the same command goes on with the networks")
-    report = coverage_report(pair_results(opened, folder, scale, chosen), scale, select)
+    with show_parts("reading the runs"):
+        report = coverage_report(pair_results(opened, folder, scale, chosen), scale, select)
     if figure is not None:
         from hardgap.report.symbolic_coverage_figure import coverage_figure
 
@@ -166,7 +167,6 @@ def _measure_baselines(folder: Path, scale: Literal["smoke", "desk", "paper"], s
     """Baselines that are missing, until the time is spent; how many seconds are left, None if there is no limit."""
     import time
 
-    from hardgap.cli.parts import show_parts
     from hardgap.studies.symbolic_baselines import measure_baselines
     from hardgap.studies.symbolic_coverage import baseline_runs
 

@@ -8,6 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from hardgap.cli.output import show_written
+from hardgap.cli.parts import show_parts
 from hardgap.cli.symbolic import ScaleName
 from hardgap.cli.writing import check_document
 
@@ -34,5 +35,8 @@ def document(
 
     text = read_page(file, BLOCKS)
     check_document(file)
-    measured = read_measured(results, scale)
-    show_written(file, write_page(file, text, sections(measured), figures(measured)))
+    with show_parts("reading results") as progress:
+        measured = read_measured(results, scale)
+        progress("tables and figures", 0, 0)
+        written = write_page(file, text, sections(measured), figures(measured))
+    show_written(file, written)

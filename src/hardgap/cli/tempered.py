@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import App, Parameter
 
 from hardgap.cli.output import STORE, Json, StoreFolder, err, show_json, show_table, show_text_table, show_written
+from hardgap.cli.parts import show_parts
 from hardgap.cli.writing import check_document, check_figure, check_folder
 from hardgap.errors import BadInput
+from hardgap.wording import plural
 
 if TYPE_CHECKING:
     from hardgap.runs.store import Store
@@ -99,8 +101,11 @@ def document(
 
     text = read_page(file, BLOCKS)
     check_document(file)
-    found = measured(results)
-    show_written(file, write_page(file, text, sections(found, results), figures(found)))
+    with show_parts("reading results") as progress:
+        found = measured(results)
+        progress("tables and figures", 0, 0)
+        written = write_page(file, text, sections(found, results), figures(found))
+    show_written(file, written)
 
 
 def _list(folder: Path, scale: Scale, *, json: bool) -> int:
@@ -109,7 +114,8 @@ def _list(folder: Path, scale: Scale, *, json: bool) -> int:
     from hardgap.studies.trial import TRIALS
 
     store = Store(folder, create=False) if (folder / DATABASE).exists() else None
-    found = [(trial, *progress(trial, scale, store)) for trial in TRIALS.values()]
+    with show_parts("counting the runs"):
+        found = [(trial, *progress(trial, scale, store)) for trial in TRIALS.values()]
     if json:
         show_json([{"trial": t.name, "claim": t.claim, "done": done, "planned": all_} for t, done, all_ in found])
         return 0
@@ -139,7 +145,7 @@ def _keep(store: Store, trial: Trial, scale: Scale, folder: Path) -> None:
 
     rows = store.rows(run.id for run in in_order(trial.arms(scale)))
     written = export_new_runs(store, rows, folder, folder / "tempered" / trial.name)
-    err().print(f"{len(written)} new runs written to {folder / 'tempered' / trial.name}")
+    err().print(f"{plural(len(written), 'new run')} written to {folder / 'tempered' / trial.name}")
 
 
 def _show(store: Store, trial: Trial, scale: Scale, figure: Path | None, markdown: bool, *, json: bool) -> None:
@@ -147,7 +153,8 @@ def _show(store: Store, trial: Trial, scale: Scale, figure: Path | None, markdow
     from hardgap.report.tempered import measure_trial
     from hardgap.report.tempered_tables import tempered_table
 
-    data = measure_trial(trial, scale, store)
+    with show_parts("reading the runs"):
+        data = measure_trial(trial, scale, store)
     if figure is not None:
         from hardgap.report.figures import save_figure
         from hardgap.report.tempered_figures import tempered_figure

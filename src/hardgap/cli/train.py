@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from hardgap.cli.gap_options import parse_gap
+from hardgap.cli.gap_options import Hide, HideRandom, HideSeed, parse_gap
 from hardgap.cli.output import STORE, Json, StoreFolder, err, percent, show_json, show_table
 from hardgap.errors import BadInput
 
@@ -21,9 +21,9 @@ def train(
     rule: str,
     /,
     *,
-    hide: Annotated[str | None, Parameter(help="Patterns to hide, e.g. 3 or 1,4,12.")] = None,
-    hide_random: Annotated[int | None, Parameter(help="Hide this many patterns, drawn at random.")] = None,
-    hide_seed: Annotated[int, Parameter(help="Seed of that draw.")] = 0,
+    hide: Hide = None,
+    hide_random: HideRandom = None,
+    hide_seed: HideSeed = 0,
     recipe: Annotated[
         Literal["paper", "tempered"], Parameter(help="`tempered` recovers reliably (docs/tempered.md); options win.")
     ] = "paper",
@@ -158,8 +158,8 @@ def _initial(store_folder: Path, path: Path, own: str | None) -> dict[str, Any]:
 
     digest = keep_initial(store_folder, path)
     meta = load_tensors(path)[1]
-    asked = meta.get("config", meta)
-    if "model" not in asked or "width" not in asked:
+    asked = meta.get("config", meta) if isinstance(meta, dict) else None
+    if not isinstance(asked, dict) or not asked.keys() >= {"model", "width"}:
         raise BadInput(f"--init {path}: the file does not say which network and width its weights are for")
     if own is not None:
         return {"initial": digest, "width": asked["width"]}

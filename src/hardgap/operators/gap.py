@@ -36,7 +36,8 @@ class ChainGap:
     def __post_init__(self) -> None:
         ops = self.world.parse_chain(self.holdout)
         if not 2 <= len(ops) <= self.world.length:
-            raise BadInput(f"holdout {self.holdout!r}: 2 to {self.world.length} operators, written side by side")
+            many = "2" if self.world.length == 2 else f"2 to {self.world.length}"
+            raise BadInput(f"holdout {self.holdout!r}: write {many} operators side by side")
         if len(self.world.operators) < 3:
             raise BadInput("operators: at least 3 are needed, so that the others show what the held-out ones do")
 

@@ -18,7 +18,8 @@ from pydantic import ValidationError, model_validator
 from torch import Tensor
 
 from hardgap.errors import BadInput
-from hardgap.runs.config import Run, first_problem, parse_run
+from hardgap.nn.refusal import first_problem
+from hardgap.runs.config import Run, parse_run
 from hardgap.runs.selection import Selection
 from hardgap.training.checkpoint import CorruptFile, load_tensors, save_tensors, sidecar
 from hardgap.training.spec import Budget
@@ -142,8 +143,11 @@ class Checkpoints:
             raise CorruptFile(f"{path} is a snapshot of another run, {label.run!r:.40}")
         return weights
 
-    def remove(self) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
+    def remove(self) -> OSError | None:
+        """Remove all of it; what kept the first file that stays, if one does."""
+        kept: list[Any] = []
+        shutil.rmtree(self.folder, onerror=lambda _call, _path, raised: kept.append(raised[1]))
+        return kept[0] if kept and self.folder.exists() else None
 
     def _path(self, kind: str, step: int) -> Path:
         return self.folder / f"{kind}-{step:08d}.safetensors"
@@ -160,7 +164,7 @@ def _read_label(kind: type[Label], path: Path, meta: object, step: int) -> Label
     try:
         label = kind.model_validate_json(json.dumps(meta))
     except ValidationError as error:
-        raise CorruptFile(f"{path} has metadata that cannot be used: {first_problem(error)}") from error
+        raise CorruptFile(f"{path} has metadata that cannot be used: {first_problem(kind, error)}") from error
     if label.step != step:
         raise CorruptFile(f"{path} holds another step than its name says")
     return label

@@ -16,13 +16,12 @@ from typing import Any, Literal, Self, TypeVar
 from pydantic import (
     Field,
     ModelWrapValidatorHandler,
-    ValidationError,
     ValidationInfo,
     field_validator,
     model_validator,
 )
 
-from hardgap.automata.gap import Gap
+from hardgap.automata.gap import Gap, parse_hidden
 from hardgap.automata.rule import parse_rule
 from hardgap.errors import BadInput
 from hardgap.nn.spec import ConvSpec, EncoderSpec, ModelSpec, PluginSpec, Positive, Seq2SeqSpec, Source, Spec
@@ -34,6 +33,7 @@ from hardgap.operators.tokens import Condition
 from hardgap.plugins import check_plugin, source_of, trust
 from hardgap.runs.words import regime_in_words
 from hardgap.training.spec import Budget, Optimiser, Unrolling
+from hardgap.wording import plural
 
 T = TypeVar("T", bound=Spec)
 R = TypeVar("R", bound="Run")
@@ -50,7 +50,7 @@ class Run(Spec):
 
     experiment: str
     optimiser: Optimiser = Optimiser()
-    budget: Budget
+    budget: Budget = Field(examples=["{ steps = 1000 }"])
     seed: int = Field(0, ge=0, lt=2**31)
     device: Literal["auto", "cpu", "cuda", "mps"] = "cpu"
 
@@ -123,8 +123,8 @@ class AutomatonRun(Run):
     """One training run of Experiment 1 (paper §3)."""
 
     experiment: Literal["automaton"] = "automaton"
-    rule: str
-    hide: tuple[int, ...]
+    rule: str = Field(examples=['"150"'])
+    hide: tuple[int, ...] = Field(examples=["[3]"])
     masking: Literal["every", "first"] = "every"
     width: Positive = 101
     train_rows: Positive = 20_000
@@ -155,10 +155,30 @@ class AutomatonRun(Run):
     def but(self, **changes: Any) -> Self:
         return super().but(**{"rule": self.rule_as_written} | changes)
 
+    @field_validator("rule", mode="before")
+    @classmethod
+    def _number_is_a_rule(cls, given: object) -> object:
+        return str(given) if isinstance(given, int) and not isinstance(given, bool) else given
+
     @field_validator("rule")
     @classmethod
     def _canonical_rule(cls, text: str) -> str:
         return parse_rule(text).spec
+
+    @field_validator("hide", mode="before")
+    @classmethod
+    def _read_patterns(cls, given: object, info: ValidationInfo) -> object:
+        """One pattern needs no list, and text is read as on the command line: `"011"` is pattern 3."""
+        if isinstance(given, int) and not isinstance(given, bool):
+            return (given,)
+        if "rule" not in info.data:
+            return given
+        rule = parse_rule(info.data["rule"])
+        if isinstance(given, str):
+            return parse_hidden(rule, given)
+        if isinstance(given, list | tuple | set):
+            return [rule.parse_pattern(one) if isinstance(one, str) else one for one in given]
+        return given
 
     @field_validator("hide")
     @classmethod
@@ -275,7 +295,8 @@ class SymbolicRun(Run):
 
     def describe(self) -> str:
         others = "" if self.ambiguity == "unambiguous" else f", {self.ambiguity} examples"
-        world = "" if (self.bits, self.length) == (6, 2) else f", {self.length} operators on {self.bits} bits"
+        bits = plural(self.bits, "bit")
+        world = "" if (self.bits, self.length) == (6, 2) else f", {self.length} operators on {bits}"
         held_out = "held out" if self.plugins() else self.gap.describe()
         own = f", code{self._code()}" if self.sources else ""
         return f"{self.holdout} {held_out}, {self.condition}{others}{world}{own}, seed {self.seed}"
@@ -319,20 +340,5 @@ def parse_run(data: object) -> Run:
 
 
 def validated(spec: type[T], data: dict[str, Any]) -> T:
-    """`spec` made from `data`, with the first problem told as one sentence."""
-    try:
-        return spec.model_validate(data)
-    except ValidationError as error:
-        raise BadInput(first_problem(error)) from error
-
-
-def first_problem(error: ValidationError) -> str:
-    """The first thing that is wrong: where, what, and the value given."""
-    problem = error.errors(include_url=False)[0]
-    message = problem["msg"].removeprefix("Value error, ")
-    where = ".".join(str(part) for part in problem["loc"])
-    if problem["type"] == "value_error" or not where:
-        return message if not where else f"{where}: {message}" if where not in message else message
-    given = problem.get("input")
-    shown = f", not {given!r:.80}" if not isinstance(given, dict) else ""
-    return f"{where}: {message[0].lower()}{message[1:]}{shown}"
+    """`spec` made from `data`, or `BadInput`."""
+    return spec.model_validate(data)

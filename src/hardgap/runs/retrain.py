@@ -51,7 +51,7 @@ def retrain_run(store: Store, row: Row, watcher: Watcher) -> bool:
     except FileNotFoundError as error:
         raise BadInput(f"run {row.id} has just been retrained by another process") from error
     beside.remove(row.id)
-    if not same and _is_whole(kept, row):
+    if not same and is_whole(kept, row):
         shutil.rmtree(mine)
         return same
     kept.remove()
@@ -60,7 +60,7 @@ def retrain_run(store: Store, row: Row, watcher: Watcher) -> bool:
     return same
 
 
-def _is_whole(kept: Checkpoints, row: Row) -> bool:
+def is_whole(kept: Checkpoints, row: Row) -> bool:
     """Whether the network of the run's end is here, and not only a state on the way to it, or a damaged one."""
     try:
         found = kept.latest()

@@ -21,6 +21,7 @@ from hardgap.errors import BadInput
 from hardgap.runs.config import Run, parse_run
 from hardgap.runs.detail import check_curve
 from hardgap.runs.digest import curve_digest, row_digest
+from hardgap.runs.opening import connect
 from hardgap.runs.owner import is_alive
 from hardgap.runs.reading import Reader, read_point
 from hardgap.runs.reading import Row as Row
@@ -46,14 +47,16 @@ class Store(Reader):
         self.folder = folder
         super().__init__()
         self.path = folder / DATABASE
-        if not create and not self.path.exists():
-            raise BadInput(f"there is no store at {folder}; train something first, or give --store")
         try:
+            if not create and not self.path.exists():
+                raise BadInput(f"there is no store at {folder}; train something first, or give --store")
             folder.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(self.path, timeout=60, isolation_level=None)
             with self.named_errors():
+                self._db, self._read_only = connect(self.path, create=create)
                 self._open()
-        except (OSError, sqlite3.OperationalError) as error:
+        except OSError as error:
+            raise BadInput(f"cannot open a store in {folder}: {error.strerror}") from error
+        except sqlite3.OperationalError as error:
             raise BadInput(f"cannot open a store in {folder}: {error}") from error
 
     def _open(self) -> None:
@@ -73,6 +76,8 @@ class Store(Reader):
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = NORMAL")
         if version < len(MIGRATIONS):
+            if self._read_only:
+                raise BadInput(f"{self.path} is of an older hardgap and cannot be written here: copy the folder first")
             self._migrate()
 
     def _migrate(self) -> None:

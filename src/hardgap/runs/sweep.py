@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 import tomllib
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from hardgap.errors import BadInput
+from hardgap.nn.refusal import shown
 from hardgap.runs.config import Run, all_named, parse_run
 
 MOST_RUNS = 100_000
 """A larger grid is a slip of the pen."""
+LISTS = ("hide", "operators", "unrolling.weights")
+"""What is a list in one run already, so that a grid has a list of lists."""
 
 
 def read_sweep(path: Path) -> list[Run]:
@@ -24,31 +28,60 @@ def read_sweep(path: Path) -> list[Run]:
         data = tomllib.loads(path.read_text())
     except OSError as error:
         raise BadInput(f"cannot read {path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError as error:
+        raise BadInput(f"{path} is nested too deeply") from error
+    except ValueError as error:  # also bytes that are no text, and integers of thousands of digits
         raise BadInput(f"{path} is not TOML: {error}") from error
-    if unknown := sorted(data.keys() - {"base", "grid"}):
-        raise BadInput(f"{path}: [{unknown[0]}] is not known; a sweep has [base] and [grid]")
+    try:
+        return _runs(data)
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from error
+
+
+def _runs(data: dict[str, Any]) -> list[Run]:
+    for name, value in data.items():
+        if name not in ("base", "grid"):
+            slip = f"[{name}] is not known" if isinstance(value, dict) else f"write {name} below [base]"
+            raise BadInput(f"{slip}; a sweep has [base] and [grid]")
     base, grid = data.get("base", {}), data.get("grid", {})
     if not isinstance(base, dict) or not isinstance(grid, dict):
-        raise BadInput(f"{path}: [base] and [grid] are tables")
-    for name, values in grid.items():
-        if not isinstance(values, list) or not values:
-            raise BadInput(f"{path}: grid.{name} must be a list of values")
-    if (count := math.prod(map(len, grid.values()))) > MOST_RUNS:
-        raise BadInput(f"{path}: the grid asks for {count:,} runs; {MOST_RUNS:,} are allowed")
-    combinations = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
-    runs = all_named(_one(path, base, chosen) for chosen in combinations)
+        raise BadInput("[base] and [grid] are tables")
+    varied = dict(_dotted(grid))
+    for name, values in varied.items():
+        _check_values(name, values)
+    if (count := math.prod(map(len, varied.values()))) > MOST_RUNS:
+        raise BadInput(f"the grid asks for {count:,} runs; {MOST_RUNS:,} are allowed")
+    combinations = [dict(zip(varied, values, strict=True)) for values in product(*varied.values())]
+    runs = all_named(_one(base, chosen) for chosen in combinations)
     return list({run.id: run for run in runs}.values())
 
 
-def _one(path: Path, base: dict[str, Any], chosen: dict[str, Any]) -> Run:
-    data = base
-    try:
-        for dotted, value in chosen.items():
-            data = _with(data, dotted.split("."), value)
-        return parse_run(data)
-    except BadInput as error:
-        raise BadInput(f"{path}: {error}") from error
+def _dotted(table: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """`unrolling.steps = …` without quotes is a table inside a table, and means the same as with them."""
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from _dotted(value, f"{before}{name}.")
+        else:
+            yield before + name, value
+
+
+def _check_values(name: str, values: Any) -> None:
+    if not isinstance(values, list):
+        raise BadInput(f"grid.{name}: write a list of values, [{shown(values)}]")
+    if not values:
+        raise BadInput(f"grid.{name}: write a list of at least one value")
+    if name in LISTS and not all(isinstance(value, list) for value in values):
+        one, several = f"[{shown(values)}]", ", ".join(f"[{shown(value)}]" for value in values)
+        write = one if len(values) == 1 else f"{one} for one run, [{several:.80}] for {len(values)}"
+        raise BadInput(f"grid.{name} is a list of lists: write {write}")
+
+
+def _one(base: dict[str, Any], chosen: dict[str, Any]) -> Run:
+    data: dict[str, Any] = {}
+    # A dotted name goes inside what a plain one says, whichever comes first.
+    for dotted, value in (*sorted(base.items(), key=lambda item: "." in item[0]), *chosen.items()):
+        data = _with(data, dotted.split("."), value)
+    return parse_run(data)
 
 
 def _with(data: dict[str, Any], names: list[str], value: Any) -> dict[str, Any]:
@@ -58,5 +91,5 @@ def _with(data: dict[str, Any], names: list[str], value: Any) -> dict[str, Any]:
         return data | {first: value}
     inner = data.get(first, {})
     if not isinstance(inner, dict):
-        raise BadInput(f"{first} is a value in [base], so the grid cannot reach {'.'.join(names)}")
+        raise BadInput(f"{first} is a value in [base], so {'.'.join(names)} cannot be reached")
     return data | {first: _with(inner, rest, value)}

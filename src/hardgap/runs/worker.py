@@ -17,6 +17,7 @@ import threading
 import time
 from pathlib import Path
 
+from hardgap.errors import BadInput
 from hardgap.plugins import trust
 from hardgap.runs.owner import me
 from hardgap.runs.signals import INTERRUPTED, STOPPING, Signals
@@ -36,7 +37,11 @@ def main() -> int:
     order = json.loads(line)
     trust(order["trusted"])
     threading.Thread(target=_stop_at_end_of_input, args=[stop, order["grace_seconds"]], daemon=True).start()
-    work(Store(Path(order["store"])), order["runs"], stop, order["checkpoint_seconds"])
+    try:
+        work(Store(Path(order["store"])), order["runs"], stop, order["checkpoint_seconds"])
+    except (sqlite3.Error, OSError, BadInput) as error:  # a full disk, a store that was taken away
+        print(f"hardgap: a worker cannot go on: {error}", file=sys.stderr)
+        return 1
     return 0
 
 

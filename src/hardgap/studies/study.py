@@ -14,6 +14,7 @@ from typing import Literal, get_args
 
 from hardgap.errors import BadInput
 from hardgap.runs.config import Run
+from hardgap.wording import did_you_mean
 
 Scale = Literal["smoke", "desk", "paper"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
@@ -83,7 +84,8 @@ def choose(names: Iterable[str]) -> list[Study]:
     for name in wanted:
         found = {key: value for key, value in STUDIES.items() if key == name or key.startswith(f"{name}/")}
         if not found:
-            raise BadInput(f"there is no study {name!r}; there is {', '.join(STUDIES)}")
+            known = dict.fromkeys([*STUDIES, *(key.partition("/")[0] for key in STUDIES)])
+            raise BadInput(f"there is no study {name!r}{did_you_mean(name, known)}; there is {', '.join(STUDIES)}")
         chosen |= found
     return list(chosen.values())
 

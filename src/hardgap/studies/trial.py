@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from hardgap.errors import BadInput
 from hardgap.runs.config import AutomatonRun
 from hardgap.studies.study import Scale
+from hardgap.wording import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def trial(name: str) -> Callable[[ArmsAtScale], Trial]:
 
 def choose_trial(name: str) -> Trial:
     if name not in TRIALS:
-        raise BadInput(f"there is no trial {name!r}; there is {', '.join(TRIALS)}")
+        raise BadInput(f"there is no trial {name!r}{did_you_mean(name, TRIALS)}; there is {', '.join(TRIALS)}")
     return TRIALS[name]
 
 

@@ -7,6 +7,7 @@ its neighbours are reached by flipping bits, so left and right play no role here
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,7 @@ def popcounts(n: int) -> Ints:
     return np.bitwise_count(np.arange(1 << n)).astype(np.int64)
 
 
-def dimension(labels: Ints) -> int:
+def dimension(labels: NDArray[Any]) -> int:
     """The number of coordinates of the cube that the labels live on."""
     return int(labels.size).bit_length() - 1
 
@@ -69,14 +70,32 @@ def subcube_votes(labels: Ints, points: Ints) -> NDArray[np.int16]:
 
     The point itself does not vote: it is hidden. F = 0 is the subcube without any other point.
     """
-    n = dimension(labels)
-    own = labels[points].astype(np.int16)
-    votes: NDArray[np.int16] = own[:, None] * labels[points[:, None] ^ np.arange(labels.size)].astype(np.int16)
-    votes[:, 0] = 0
-    for bit in range(n):
-        halves = votes.reshape(len(points), -1, 2, 1 << bit)
-        halves[:, :, 1] += halves[:, :, 0]
+    around = _around(labels, points)
+    around[:, 0] = 0
+    votes: NDArray[np.int16] = labels[points].astype(np.int16)[:, None] * _subcube_sums(around)
     return votes
+
+
+def subcube_votes_of_set(labels: Ints, hidden: Ints) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+    """The same with all of `hidden` hidden at once, and how many points vote in each subcube."""
+    visible = np.ones_like(labels)
+    visible[hidden] = 0
+    votes = labels[hidden].astype(np.int16)[:, None] * _subcube_sums(_around(labels * visible, hidden))
+    return votes, _subcube_sums(_around(visible, hidden))
+
+
+def _around(values: Ints, points: Ints) -> NDArray[np.int16]:
+    """Entry [i, D] is the value of the point that differs from points[i] in the bits D."""
+    around: NDArray[np.int16] = values[points[:, None] ^ np.arange(values.size)].astype(np.int16)
+    return around
+
+
+def _subcube_sums(around: NDArray[np.int16]) -> NDArray[np.int16]:
+    """Entry [i, F] is the sum over all D within F."""
+    for bit in range(dimension(around[0])):
+        halves = around.reshape(len(around), -1, 2, 1 << bit)
+        halves[:, :, 1] += halves[:, :, 0]
+    return around
 
 
 def walsh(values: Ints) -> Ints:

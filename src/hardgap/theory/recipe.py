@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,10 +46,15 @@ class Recipe:
         fits = not self.paper and self.rules[0].radius == 1
         return compose(self.rules, width, code=self.code or ("one-hot" if fits else "circle"), spec=spec)
 
-    def verify(self, *, seed: int = 0) -> list[Check]:
+    def verify(
+        self, *, seed: int = 0, on_progress: Callable[[str, int, int], None] = lambda doing, done, total: None
+    ) -> list[Check]:
         """Every row of widths 3 to 12 (10 for a composition), then rows of the width itself."""
         exhausted = range(3, 13 if len(self.rules) == 1 else 11)
-        checks = [check_rows(self.build(width), every_row(width), exhaustive=True) for width in exhausted]
+        checks = []
+        for width in exhausted:
+            on_progress(f"every row of width {width}", 2**width, 2 ** (exhausted[-1] + 1))
+            checks.append(check_rows(self.build(width), every_row(width), exhaustive=True))
         if self.width not in exhausted:
             rows = max(4, min(128, 2_000_000 // self.width**2))
             checks.append(check_rows(self.build(), random_rows(self.width, rows, seed)))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardgap.theory.cube import Ints, LabelFamily, dimension, parity, subcube_votes
+from hardgap.theory.cube import Ints, LabelFamily, dimension, parity, subcube_votes, subcube_votes_of_set
 from hardgap.theory.statement import Statement
 
 MAX_N = 12
@@ -27,6 +27,17 @@ def vote_extremes(labels: Ints) -> Ints:
         votes = subcube_votes(labels, points)[:, 1:]
         extremes[points] = np.stack([votes.min(1), votes.max(1)], axis=1)
     return extremes
+
+
+def vote_extremes_of_set(labels: Ints, hidden: Ints) -> Ints:
+    """Entry [i] is the same for hidden[i], all of them hidden at once, over the subcubes in which something is visible.
+
+    An empty leaf falls back to an ancestor, which is one of those.
+    """
+    votes, voters = subcube_votes_of_set(labels, hidden)
+    lowest = np.where(voters > 0, votes, np.iinfo(np.int16).max).min(1)
+    highest = np.where(voters > 0, votes, np.iinfo(np.int16).min).max(1)
+    return np.stack([lowest, highest], axis=1).astype(np.int64)
 
 
 def lemma_trees(labels: LabelFamily = parity, max_n: int = MAX_N) -> Statement:

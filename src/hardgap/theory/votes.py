@@ -1,7 +1,7 @@
-"""For any rule and hidden pattern: which method is forced right, forced wrong, or undetermined.
+"""For any rule and hidden pattern, or set of them: which method is forced right, forced wrong, or undetermined.
 
-One pattern is hidden, all others are visible once. For every method the verdict is about *all* of its
-members: every tie-break, every non-increasing weighting, every RBF width, every noise level, every tree.
+What is not hidden is visible once. For every method the verdict is about *all* of its members: every tie-break,
+every non-increasing weighting, every RBF width, every noise level, every tree.
 
 * `right` / `wrong`: every member names the true / the other label;
 * `never right`: every member names the other label or ties (and some tie);  `never wrong` likewise;
@@ -14,17 +14,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import comb
 
 import numpy as np
 
+from hardgap.automata.gap import Gap
 from hardgap.automata.rule import Rule
-from hardgap.theory.cube import Ints, agreement, rule_labels
+from hardgap.theory.cube import Ints, agreement, rule_labels, shell_sums
 from hardgap.theory.kernel_ridge import level_gaps
 from hardgap.theory.polynomials import signs_inside
 from hardgap.theory.ridge_signs import UnsettledError, ridge_signs
 from hardgap.theory.similarity import knn_vote_range, ray_votes
-from hardgap.theory.trees import vote_extremes
+from hardgap.theory.trees import vote_extremes, vote_extremes_of_set
 
 RIGHT, WRONG, OPEN = "right", "wrong", "open"
 NEVER_RIGHT, NEVER_WRONG, TIE, UNSETTLED = "never right", "never wrong", "tie", "unsettled"
@@ -72,12 +72,13 @@ def votes(rule: Rule) -> list[PatternVotes]:
     labels = rule_labels(rule)
     shells, rays = agreement(labels)[:, 1:], ray_votes(labels)
     gaps, subcubes = level_gaps(labels), vote_extremes(labels)
+    sizes = shell_sums(np.ones_like(labels))[0, 1:]
     return [
         PatternVotes(
             pattern=p,
             text=rule.pattern_text(p),
             output=int(rule.table[p]),
-            methods=_knn(shells[p])
+            methods=_knn(shells[p], sizes)
             | {
                 "similarity": _monotone(rays[p]),
                 "RBF vote": _completely_monotone(shells[p]),
@@ -89,17 +90,47 @@ def votes(rule: Rule) -> list[PatternVotes]:
     ]
 
 
+def votes_of_set(gap: Gap) -> list[PatternVotes]:
+    """All patterns of the gap hidden at once.
+
+    Not kernel ridge: its answer for every width and noise comes from the spectrum of the whole cube (Theorem 4), which
+    holds while a single point is missing.
+
+    >>> from hardgap.automata.rule import parse_rule
+    >>> [row.methods["trees"].verdict for row in votes_of_set(Gap(parse_rule("150"), (0, 7)))]
+    ['never right', 'never right']
+    """
+    labels, hidden = rule_labels(gap.rule), np.array(gap.hidden)
+    visible = np.ones_like(labels)
+    visible[hidden] = 0
+    shells = labels[hidden, None] * shell_sums(labels * visible)[hidden, 1:]
+    sizes, subcubes = shell_sums(visible)[hidden, 1:], vote_extremes_of_set(labels, hidden)
+    return [
+        PatternVotes(
+            pattern=p,
+            text=gap.rule.pattern_text(p),
+            output=int(gap.rule.table[p]),
+            methods=_knn(shells[i], sizes[i])
+            | {
+                "similarity": _monotone(np.cumsum(shells[i])),
+                "RBF vote": _completely_monotone(shells[i]),
+                "trees": _trees(subcubes[i]),
+            },
+        )
+        for i, p in enumerate(gap.hidden)
+    ]
+
+
 def _sign(value: int | Fraction) -> int:
     return (value > 0) - (value < 0)
 
 
-def _knn(shells: Ints) -> dict[str, Verdict]:
-    """Every odd k for radius 1; for wider rules 1, 3, 5, 7 and all points."""
-    n = len(shells)
-    sizes = np.array([comb(n, d) for d in range(1, n + 1)])
-    ks = range(1, 1 << n, 2) if n == 3 else (1, 3, 5, 7, (1 << n) - 1)
+def _knn(shells: Ints, sizes: Ints) -> dict[str, Verdict]:
+    """Every odd k for radius 1; for wider rules 1, 3, 5, 7 and all points, if they are odd."""
+    visible = int(sizes.sum())
+    ks = range(1, visible + 1, 2) if len(shells) == 3 else (1, 3, 5, 7, visible)
     verdicts = {}
-    for k in ks:
+    for k in (k for k in ks if k <= visible and k % 2):
         low, high = knn_vote_range(shells, sizes, k)
         verdict = from_signs({_sign(low), _sign(high)})
         verdicts[f"{k}-NN"] = Verdict(verdict, "depends on how ties in distance are broken" if low != high else "")

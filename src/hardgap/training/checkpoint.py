@@ -24,7 +24,7 @@ class CorruptFile(BadInput):
 
 
 def sidecar(path: Path) -> Path:
-    return path.with_name(path.name + ".sha256")
+    return path.parent / f"{path.name}.sha256"
 
 
 def save_tensors(path: Path, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:

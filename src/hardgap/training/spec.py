@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from hardgap.nn.spec import Positive, Spec
+from hardgap.nn.spec import Count, Positive, Spec
 
 Rate = Annotated[float, Field(gt=0)]
 ROLLOUT_STEPS = 4
@@ -23,7 +23,7 @@ class Temperature(Spec):
 
     start: Rate = 1.0
     end: Rate = 1.0
-    over: int = Field(0, ge=0)
+    over: Count = 0
     shape: Literal["linear", "cosine", "step", "random", "learned"] = "linear"
 
     def halved(self, times: int) -> Temperature:
@@ -97,7 +97,7 @@ class Optimiser(Spec):
     batch: Positive = 128
     clip: Rate | None = Field(None, description="largest gradient norm")
     schedule: Literal["constant", "linear", "cosine"] = "constant"
-    warmup: int = Field(0, ge=0, description="steps over which the learning rate rises from 0")
+    warmup: Count = Field(0, description="steps over which the learning rate rises from 0")
     fused: bool = Field(False, description="Adam's update as one kernel: faster for small networks, rounded otherwise")
 
 
@@ -107,12 +107,12 @@ class Budget(Spec):
     Solved means that visible and holdout accuracy are both at least `solved_at`.
     """
 
-    steps: Positive
+    steps: Positive = Field(examples=[1000])
     evaluate_every: Positive = 50
-    stop_after_solved: int | None = Field(None, gt=0, description="evaluations in a row; never stops if None")
+    stop_after_solved: Positive | None = Field(None, description="evaluations in a row; never stops if None")
     solved_at: float = Field(0.99, gt=0, le=1)
-    restart_at: int | None = Field(
-        None, gt=0, description="the step at which a network that contradicts what is visible starts again, cooler"
+    restart_at: Positive | None = Field(
+        None, description="the step at which a network that contradicts what is visible starts again, cooler"
     )
 
     @model_validator(mode="after")

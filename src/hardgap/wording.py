@@ -1,0 +1,25 @@
+"""What sentences to a user have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """What to put behind a name that is not known, if one that is looks like it.
+
+    >>> did_you_mean("mian", ["main", "ceiling"]), did_you_mean("x", ["main"])
+    (' (did you mean main?)', '')
+    """
+    close = get_close_matches(name, list(known), n=1)
+    return f" (did you mean {close[0]}?)" if close else ""
+
+
+def plural(count: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> plural(1, "run"), plural(1200, "run")
+    ('1 run', '1,200 runs')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

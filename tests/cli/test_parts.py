@@ -1,0 +1,57 @@
+"""Nothing that takes over two seconds is silent, whether its parts are told or not."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from hardgap.cli import main, parts
+from hardgap.cli.parts import show_parts
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_long_part_is_told_though_nothing_happens(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "PLAIN_SECONDS", 0.05)
+    monkeypatch.setattr(parts, "QUIET_SECONDS", 0.2)
+    with show_parts("reading the runs"):
+        time.sleep(1.0)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    lines = captured.err.splitlines()
+    assert set(lines) == {"reading the runs …"}
+    assert 2 <= len(lines) <= 5
+
+
+def test_what_is_over_at_once_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert parts.PLAIN_SECONDS == 2
+    with show_parts() as progress:
+        progress("one", 0, 2)
+        progress("two", 1, 2)
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("identify 150 --hide 2 --rows 5 --json", "3/6 rule: all the rows"),
+        ("baselines --rule 30 --hide 3 --method KNN --method KRR --json", "1/2 KRR"),
+        ("construct 110 --width 5 --json", "8/8192 every row of width 3"),
+        ("prove --rule 90 --json", "every method on every hidden pattern"),
+    ],
+)
+def test_each_command_tells_where_it_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str, told: str
+) -> None:
+    monkeypatch.setattr(parts, "PLAIN_SECONDS", 0)
+    with pytest.raises(SystemExit) as ended:
+        main(command.split())
+    assert ended.value.code == 0
+    assert any(line.startswith(told) or told in line for line in capsys.readouterr().err.splitlines())
