@@ -1,6 +1,6 @@
 """Leaks that were planted, one after the other: the certificate catches each, or it is named here as out of reach.
 
-Both trainings run in this process, where a leak can be planted; `tests/runs/test_certificate.py` has two processes.
+Both trainings run in this process, where a leak can be planted; `tests/runs/test_witness.py` has two processes.
 """
 
 from __future__ import annotations

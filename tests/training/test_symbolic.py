@@ -185,6 +185,12 @@ def test_a_draft_never_changes_the_answer() -> None:
         np.testing.assert_allclose(sure, confidence, atol=1e-5)
 
 
+@pytest.mark.parametrize("holdout", ["^|", "^|&"])
+def test_longer_chains_are_certified_too(certify_here: Certify, holdout: str) -> None:
+    run = tiny(operators=["^", "|", "&"], holdout=holdout, bits=3, length=3, ambiguity="any")
+    assert certify_here(run, 3).passed
+
+
 @pytest.mark.parametrize("ambiguity", ["unambiguous", "seen", "any"])
 def test_a_world_that_is_wrong_about_the_held_out_pair_changes_nothing_but_its_score(
     certify_here: Certify, ambiguity: str

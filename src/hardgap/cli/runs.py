@@ -349,9 +349,8 @@ def _show_certificate(row: Row, found: Certificate, *, json: bool) -> None:
         "run": row.id, "steps": found.steps, "passed": found.passed, "verdict": verdict, **differs,
         "compared": "initial weights; every batch: inputs, masks, visible targets; weights after every step",
         "not covered": "; ".join(not_covered(row.config, found.steps)) or None,
-        "true": found.true, "decoy": found.decoy,
     }  # fmt: skip
     if json:
-        show_json(facts)
+        show_json(facts | {"true": found.true, "decoy": found.decoy})
     else:
         show_table(row.config.describe(), ["", "value"], list(facts.items()))
