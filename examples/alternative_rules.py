@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from hardgap.circuits.consistency import Consistency, check_consistency
-from hardgap.runs.config import AutomatonRun
 from hardgap.runs.execute import load_model
 from hardgap.runs.store import Store
-from hardgap.training.automaton import split_rows
+from hardgap.worlds.automaton.circuits.consistency import Consistency, check_consistency
+from hardgap.worlds.automaton.run import AutomatonRun
+from hardgap.worlds.automaton.task import split_rows
 
 SUCCESS = 0.7
 

@@ -17,14 +17,14 @@ from pathlib import Path
 import torch
 from nnsight import NNsight
 
-from hardgap.circuits.ablation import ablate_heads
-from hardgap.circuits.activations import as_cells, record
-from hardgap.circuits.cells import accuracy, truth_of
 from hardgap.nn.encoder import Encoder, activation_names
-from hardgap.runs.config import AutomatonRun
+from hardgap.nn.hooks import as_cells, record
 from hardgap.runs.execute import load_model
 from hardgap.runs.store import Store
-from hardgap.training.automaton import split_rows
+from hardgap.worlds.automaton.circuits.ablation import ablate_heads
+from hardgap.worlds.automaton.circuits.cells import accuracy, truth_of
+from hardgap.worlds.automaton.run import AutomatonRun
+from hardgap.worlds.automaton.task import split_rows
 
 LAYER, HEAD = 0, 1
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings
 
-from hardgap import plugins
-from hardgap.runs.config import AutomatonRun, Run, validated
+from hardgap.core import plugins
+from hardgap.core.run import Run, validated
+from hardgap.worlds.automaton.run import AutomatonRun
 
 if TYPE_CHECKING:
     from hardgap.runs.certificate import Certificate, Seen

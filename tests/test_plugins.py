@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from hardgap.errors import BadInput
-from hardgap.plugins import load_plugin, source_of, trust, trusted
-from hardgap.runs.config import AutomatonRun, SymbolicRun, named, parse_run
+from hardgap.core.errors import BadInput
+from hardgap.core.plugins import load_plugin, source_of, trust, trusted
+from hardgap.core.run import named
+from hardgap.worlds import parse_run
+from hardgap.worlds.automaton.run import AutomatonRun
+from hardgap.worlds.chains.run import SymbolicRun
 
 Write = Callable[..., str]
 numbers = itertools.count()

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from hardgap.automata.rollout import rollout as table_rollout
 from hardgap.bench import rollout
+from hardgap.worlds.automaton.rollout import rollout as table_rollout
 
 
 @pytest.fixture

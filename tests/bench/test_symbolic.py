@@ -8,12 +8,12 @@ import pytest
 import torch
 
 from hardgap.bench import ours_symbolic, plain_symbolic, symbolic
+from hardgap.core.specs import Budget
 from hardgap.nn.seq2seq import build_seq2seq
 from hardgap.nn.spec import Seq2SeqSpec
-from hardgap.operators.chains import World
-from hardgap.operators.tokens import Codec
-from hardgap.runs.config import SymbolicRun
-from hardgap.training.spec import Budget
+from hardgap.worlds.chains.chains import World
+from hardgap.worlds.chains.run import SymbolicRun
+from hardgap.worlds.chains.tokens import Codec
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

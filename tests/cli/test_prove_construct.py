@@ -54,7 +54,7 @@ def test_prove_takes_a_set_of_hidden_patterns(capsys: pytest.CaptureFixture[str]
 
 
 def test_construct_verifies_and_saves(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    from hardgap.training.checkpoint import load_tensors
+    from hardgap.core.checkpoint import load_tensors
 
     path = tmp_path / "c.safetensors"
     code, out, _ = run(capsys, "construct", "150", "--compact", "--width", "17", "--output", str(path), "--json")

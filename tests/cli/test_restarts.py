@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from hardgap.cli import main
-from hardgap.report.circuits_figure import timeline_figure
-from hardgap.report.circuits_tables import timeline_table
 from hardgap.report.figures import curves_figure
-from hardgap.report.tempered import measure_trial
-from hardgap.report.tempered_figures import tempered_figure
-from hardgap.report.tempered_tables import tempered_table
 from hardgap.runs.store import Store
-from hardgap.studies.target import unharmed
-from hardgap.studies.wide import wide
+from hardgap.studies.circuits.figure import timeline_figure
+from hardgap.studies.circuits.tables import timeline_table
+from hardgap.studies.tempered.figures import tempered_figure
+from hardgap.studies.tempered.measure import measure_trial
+from hardgap.studies.tempered.tables import tempered_table
+from hardgap.studies.tempered.target import unharmed
+from hardgap.studies.tempered.wide import wide
 
 TRAIN = [
     "train",

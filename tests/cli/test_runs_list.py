@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from hardgap.cli import main
-from hardgap.runs.config import AutomatonRun
 from hardgap.runs.store import Store
+from hardgap.worlds.automaton.run import AutomatonRun
 
 Tiny = Callable[..., AutomatonRun]
 Call = Callable[..., tuple[int, str, str]]

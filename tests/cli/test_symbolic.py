@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from hardgap.cli.symbolic import symbolic
-from hardgap.errors import BadInput
+from hardgap.core.errors import BadInput
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 SMALL = ["--operators", "^,|,&,R", "--bits", "4", "--scale", "smoke"]
@@ -106,7 +106,7 @@ def test_unknown_operators_are_refused(tmp_path: Path) -> None:
 def test_an_operator_of_ones_own_joins_from_the_current_folder(tmp_path: Path) -> None:
     """As a new user does it: the installed command, a file beside it, and then a look at the store from elsewhere."""
     (tmp_path / "my_ops.py").write_text(
-        "from hardgap.operators.operators import operator\n"
+        "from hardgap.worlds.chains.operators import operator\n"
         '@operator("x", "XNOR")\ndef xnor(a, b, mask):\n    return ~(a ^ b) & mask\n'
     )
     hardgap = str(Path(sys.executable).with_name("hardgap"))

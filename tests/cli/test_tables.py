@@ -25,9 +25,9 @@ from hardgap.cli import main, output
 from hardgap.cli.baselines import SHOW
 from hardgap.cli.output import show_table, show_text_table
 from hardgap.cli.tables import READABLE, Column, Line, make_columns, table_lines
-from hardgap.report.symbolic_tables import analysis_tables
 from hardgap.runs.results import import_runs
 from hardgap.runs.store import Store
+from hardgap.studies.symbolic.tables import analysis_tables
 
 RESULTS = Path(__file__).parents[2] / "results"
 WIDTHS = (60, 80, 110, 200)

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from hardgap.cli import main
-from hardgap.runs.config import AutomatonRun, parse_run
 from hardgap.runs.results import export_runs
 from hardgap.runs.store import Store
-from hardgap.studies.recipes import tempered
+from hardgap.worlds import parse_run
+from hardgap.worlds.automaton.recipes import tempered
+from hardgap.worlds.automaton.run import AutomatonRun
 
 
 @pytest.fixture(autouse=True)

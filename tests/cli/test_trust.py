@@ -12,11 +12,14 @@ from typing import Any
 
 import pytest
 
-from hardgap import plugins
 from hardgap.cli import main
+from hardgap.core import plugins
+from hardgap.core.run import Run, validated
 from hardgap.runs.checkpoints import Checkpoints
-from hardgap.runs.config import AutomatonRun, Run, SymbolicRun, parse_run, validated
 from hardgap.runs.store import Store
+from hardgap.worlds import parse_run
+from hardgap.worlds.automaton.run import AutomatonRun
+from hardgap.worlds.chains.run import SymbolicRun
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 Tiny = Callable[..., AutomatonRun]

@@ -9,7 +9,7 @@ import pytest
 
 from hardgap.cli import main
 from hardgap.cli.writing import check_file, check_folder
-from hardgap.errors import BadInput
+from hardgap.core.errors import BadInput
 
 MISSING = "No such file or directory"
 NO_FOLDER = "file is not a folder"

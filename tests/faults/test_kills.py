@@ -26,11 +26,11 @@ import pytest
 import torch
 from torch import Tensor
 
+from hardgap.core.loop import under
 from hardgap.runs.checkpoints import Checkpoints
-from hardgap.runs.config import AutomatonRun
 from hardgap.runs.execute import build_trainer
 from hardgap.runs.store import Store
-from hardgap.training.loop import under
+from hardgap.worlds.automaton.run import AutomatonRun
 
 Tiny = Callable[..., AutomatonRun]
 pytestmark = pytest.mark.usefixtures("one_thread")

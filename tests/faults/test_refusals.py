@@ -22,11 +22,11 @@ import pytest
 import torch
 
 from hardgap.cli import main
-from hardgap.runs.config import AutomatonRun
+from hardgap.core.checkpoint import save_tensors
 from hardgap.runs.execute import Execution
 from hardgap.runs.owner import me
 from hardgap.runs.store import Store
-from hardgap.training.checkpoint import save_tensors
+from hardgap.worlds.automaton.run import AutomatonRun
 
 Call = Callable[..., tuple[int, str, str]]
 NOBODY = 65534
@@ -223,7 +223,7 @@ def test_a_bug_is_told_as_one_and_shown_to_who_asks(call: Call, monkeypatch: pyt
     def broken(text: str) -> None:
         raise KeyError("the cat")
 
-    monkeypatch.setattr("hardgap.automata.rule.parse_rule", broken)
+    monkeypatch.setattr("hardgap.worlds.automaton.rule.parse_rule", broken)
     code, out, err = call("rule", "30")
     assert (code, out) == (70, "")
     assert err == "hardgap: a bug: KeyError: 'the cat'; HARDGAP_DEBUG=1 shows where, please report it\n"

@@ -12,10 +12,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from hardgap.errors import BadInput
+from hardgap.core.errors import BadInput
+from hardgap.core.plugins import trust
 from hardgap.nn.build import build_model, check_model
 from hardgap.nn.spec import ConvSpec, EncoderSpec, PluginSpec
-from hardgap.plugins import trust
 
 WIDTH = 6
 

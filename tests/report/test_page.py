@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hardgap.errors import BadInput
+from hardgap.core.errors import BadInput
 from hardgap.report.page import Page
 
 

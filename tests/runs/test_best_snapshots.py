@@ -9,15 +9,17 @@ from typing import Any
 import pytest
 import torch
 
+from hardgap.core.loop import Observer
+from hardgap.core.run import validated
+from hardgap.core.task import Score
 from hardgap.runs.checkpoints import BEST, Checkpoints
-from hardgap.runs.config import AutomatonRun, SymbolicRun, validated
 from hardgap.runs.execute import Execution, Watcher, build_trainer, load_model
 from hardgap.runs.owner import me
 from hardgap.runs.selection import select_point
 from hardgap.runs.store import Store
-from hardgap.training import symbolic
-from hardgap.training.loop import Observer
-from hardgap.training.task import Score
+from hardgap.worlds.automaton.run import AutomatonRun
+from hardgap.worlds.chains import task as symbolic
+from hardgap.worlds.chains.run import SymbolicRun
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 PEAKS = {"holdout": {24: 0.3, 42: 0.4, 48: 0.4}, "seen": {12: 0.2, 30: 0.9, 105: 0.9}}

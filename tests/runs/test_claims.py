@@ -18,10 +18,10 @@ from typing import Any
 import pytest
 
 from hardgap.runs.checkpoints import Checkpoints
-from hardgap.runs.config import AutomatonRun
 from hardgap.runs.execute import Execution, Watcher, build_trainer
 from hardgap.runs.owner import me
 from hardgap.runs.store import LEASE, Store
+from hardgap.worlds.automaton.run import AutomatonRun
 
 Tiny = Callable[..., AutomatonRun]
 pytestmark = pytest.mark.usefixtures("one_thread")

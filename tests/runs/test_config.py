@@ -10,11 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from hardgap.errors import BadInput
-from hardgap.runs.config import AutomatonRun, parse_run, validated
+from hardgap.core.errors import BadInput
+from hardgap.core.loop import Observer
+from hardgap.core.run import validated
+from hardgap.core.specs import Budget, Optimiser, Unrolling
 from hardgap.runs.execute import build_trainer
-from hardgap.training.loop import Observer
-from hardgap.training.spec import Budget, Optimiser, Unrolling
+from hardgap.worlds import parse_run
+from hardgap.worlds.automaton.run import AutomatonRun
 
 Tiny = Callable[..., AutomatonRun]
 

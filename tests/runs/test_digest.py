@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from hardgap.cli import main
-from hardgap.errors import BadInput
-from hardgap.runs.config import AutomatonRun, Run
+from hardgap.core.errors import BadInput
+from hardgap.core.run import Run
 from hardgap.runs.schema import APPLICATION_ID, MIGRATIONS
 from hardgap.runs.store import Store
+from hardgap.worlds.automaton.run import AutomatonRun
 
 Tiny = Callable[..., AutomatonRun]
 DETAIL = {
@@ -189,7 +190,7 @@ def test_what_the_first_version_took_in_unchecked_is_named_and_not_read(
 def test_no_command_stumbles_over_an_emptied_detail(
     tmp_path: Path, command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from hardgap.studies.scales import base
+    from hardgap.worlds.automaton.scales import base
 
     run = base("smoke", "30", (3,))
     emptied = [point | {"detail": {}, "step": step} for step, point in zip((0, 2), curve(0), strict=False)]

@@ -11,19 +11,19 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from hardgap.errors import BadInput
-from hardgap.plugins import trust
+from hardgap.core.checkpoint import CorruptFile, load_tensors, save_tensors, sidecar
+from hardgap.core.errors import BadInput
+from hardgap.core.loop import under
+from hardgap.core.plugins import trust
 from hardgap.runs import execute
 from hardgap.runs.checkpoints import Checkpoints
-from hardgap.runs.config import AutomatonRun
 from hardgap.runs.execute import Execution, Watcher, build_trainer, load_model, trained_task
 from hardgap.runs.owner import me
 from hardgap.runs.results import export_runs, import_runs
 from hardgap.runs.retrain import retrain_run
 from hardgap.runs.store import Store
 from hardgap.runs.worker import execute_safely
-from hardgap.training.checkpoint import CorruptFile, load_tensors, save_tensors, sidecar
-from hardgap.training.loop import under
+from hardgap.worlds.automaton.run import AutomatonRun
 
 Tiny = Callable[..., AutomatonRun]
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 import torch
 
+from hardgap.core.checkpoint import CorruptFile, load_tensors, save_tensors
+from hardgap.core.loop import Trainer
 from hardgap.runs.checkpoints import Checkpoints
-from hardgap.runs.config import AutomatonRun
 from hardgap.runs.execute import Execution, Watcher, build_trainer, load_model
 from hardgap.runs.owner import me
 from hardgap.runs.store import Store
-from hardgap.training.checkpoint import CorruptFile, load_tensors, save_tensors
-from hardgap.training.loop import Trainer
+from hardgap.worlds.automaton.run import AutomatonRun
 
 Tiny = Callable[..., AutomatonRun]
 Meta = dict[str, Any]

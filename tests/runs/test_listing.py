@@ -13,12 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardgap.errors import BadInput
-from hardgap.runs.config import AutomatonRun, Run, parse_run
+from hardgap.core.errors import BadInput
+from hardgap.core.run import Run
+from hardgap.core.words import differences
 from hardgap.runs.owner import me
 from hardgap.runs.store import Store
 from hardgap.runs.wanted import Wanted
-from hardgap.runs.words import differences
+from hardgap.worlds import parse_run
+from hardgap.worlds.automaton.run import AutomatonRun
 
 Tiny = Callable[..., AutomatonRun]
 
@@ -250,8 +252,8 @@ def test_runs_that_read_alike_say_what_tells_them_apart(tiny: Tiny) -> None:
 
 
 def test_every_field_of_a_config_can_be_asked_for() -> None:
+    from hardgap.core.words import _flat
     from hardgap.runs.listing import config_fields
-    from hardgap.runs.words import _flat
 
     budget = {"budget": {"steps": 7}}
     for data in ({"rule": "150", "hide": [3]}, {"experiment": "symbolic", "holdout": "^|"}):

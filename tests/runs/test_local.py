@@ -16,15 +16,15 @@ from typing import Any
 
 import pytest
 
-from hardgap.errors import BadInput
-from hardgap.plugins import trust
+from hardgap.core.errors import BadInput
+from hardgap.core.plugins import trust
 from hardgap.runs import local
-from hardgap.runs.config import AutomatonRun
 from hardgap.runs.execute import build_trainer
 from hardgap.runs.local import Meter, Progress, run_sweep
 from hardgap.runs.owner import me
 from hardgap.runs.store import Store
 from hardgap.runs.worker import execute_safely, work
+from hardgap.worlds.automaton.run import AutomatonRun
 
 Tiny = Callable[..., AutomatonRun]
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hardgap.errors import BadInput
-from hardgap.runs.config import AutomatonRun
+from hardgap.core.errors import BadInput
 from hardgap.runs.owner import me
 from hardgap.runs.results import RUN_FILE, _read, export_runs, import_runs
 from hardgap.runs.store import Store
+from hardgap.worlds.automaton.run import AutomatonRun
 
 Tiny = Callable[..., AutomatonRun]
 RESULTS = Path(__file__).parents[2] / "results"

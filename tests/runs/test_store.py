@@ -17,11 +17,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hardgap.errors import BadInput
+from hardgap.core.errors import BadInput
 from hardgap.runs import store as store_module
-from hardgap.runs.config import AutomatonRun
 from hardgap.runs.owner import is_alive, me
 from hardgap.runs.store import LEASE, MIGRATIONS, MOST_ATTEMPTS, Store
+from hardgap.worlds.automaton.run import AutomatonRun
 
 Tiny = Callable[..., AutomatonRun]
 HOST = socket.gethostname()

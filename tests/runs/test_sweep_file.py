@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hardgap.errors import BadInput
+from hardgap.core.errors import BadInput
 from hardgap.runs.sweep import read_sweep
 
 BASE = '[base]\nrule = "30"\nhide = [3]\nwidth = 7\nbudget = { steps = 5 }\n'

@@ -1,4 +1,4 @@
-"""The two processes of a leak certificate. What it catches is in `tests/training/test_planted_leaks.py`."""
+"""The two processes of a leak certificate. What it catches is in `tests/core/test_planted_leaks.py`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from hardgap.errors import BadInput
+from hardgap.core.errors import BadInput
+from hardgap.core.run import named
 from hardgap.runs.certificate import leak_certificate
-from hardgap.runs.config import AutomatonRun, named
+from hardgap.worlds.automaton.run import AutomatonRun
 
 Own = Callable[[str], AutomatonRun]
 NETS = """

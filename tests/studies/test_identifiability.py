@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from hardgap.automata.completions import completions
-from hardgap.automata.evidence import every_row
-from hardgap.automata.gap import Gap, draw_hidden
-from hardgap.automata.rule import parse_rule
 from hardgap.studies.identifiability import TRAINED_50, TRAINED_150_220, contradicted, main, rows_needed
+from hardgap.worlds.automaton.gap import Gap, draw_hidden
+from hardgap.worlds.automaton.identify.completions import completions
+from hardgap.worlds.automaton.identify.evidence import every_row
+from hardgap.worlds.automaton.rule import parse_rule
 
 FIGURES = Path(__file__).parents[2] / "docs" / "figures"
 

@@ -3,10 +3,11 @@
 import pytest
 
 import hardgap.studies  # noqa: F401  (declares them)
-from hardgap.automata.rule import parse_rule
-from hardgap.errors import BadInput
-from hardgap.runs.config import AutomatonRun
-from hardgap.studies.study import SCALES, STUDIES, Published, choose, most_informative_first
+from hardgap.core.errors import BadInput
+from hardgap.core.specs import SCALES
+from hardgap.studies.study import STUDIES, Published, choose, most_informative_first
+from hardgap.worlds.automaton.rule import parse_rule
+from hardgap.worlds.automaton.run import AutomatonRun
 
 ROWS = {
     "main/rule-d-soft": (10, (10, 10, 96.7)),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hardgap.automata.rule import Rule, parse_rule
-from hardgap.errors import BadInput
+from hardgap.core.errors import BadInput
 from hardgap.nn.spec import EncoderSpec
 from hardgap.theory import block_theorems
 from hardgap.theory.composition import compose
 from hardgap.theory.construction import Circuit
 from hardgap.theory.verification import check_rows, every_row, random_rows
+from hardgap.worlds.automaton.rule import Rule, parse_rule
 
 
 @pytest.mark.parametrize("code", ["one-hot", "circle"])

@@ -8,8 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardgap.automata.rule import Rule, parse_rule
-from hardgap.errors import BadInput
+from hardgap.core.errors import BadInput
 from hardgap.nn.spec import EncoderSpec
 from hardgap.theory import block_theorems
 from hardgap.theory.construction import Circuit, construct, detected_patterns, minimal_spec
@@ -22,6 +21,7 @@ from hardgap.theory.verification import (
     random_rows,
     routing,
 )
+from hardgap.worlds.automaton.rule import Rule, parse_rule
 
 PAPER = EncoderSpec()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from hardgap.errors import BadInput
+from hardgap.core.errors import BadInput
 from hardgap.nn.build import build_model
 from hardgap.nn.encoder import Encoder
 from hardgap.nn.spec import EncoderSpec

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from hardgap.automata.rule import Rule
 from hardgap.theory.construction import construct
 from hardgap.theory.limits import guaranteed_width, measured_limit, measured_mass, predicted_mass, routing_curve
 from hardgap.theory.verification import check_rows, random_rows, routing
+from hardgap.worlds.automaton.rule import Rule
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])

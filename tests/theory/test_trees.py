@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import pytest
 
-from hardgap.automata.rule import parse_rule
 from hardgap.theory import forests, trees
 from hardgap.theory.cube import LabelFamily, parity, rule_labels
+from hardgap.worlds.automaton.rule import parse_rule
 
 
 def test_lemma_holds_on_every_subcube() -> None:

@@ -7,11 +7,11 @@ from itertools import combinations
 
 import pytest
 
-from hardgap.automata.gap import Gap
-from hardgap.automata.rule import Rule, parse_rule
 from hardgap.theory.cube import rule_labels
 from hardgap.theory.trees import estimators, wrong_everywhere
 from hardgap.theory.votes import from_signs, votes, votes_of_set
+from hardgap.worlds.automaton.gap import Gap
+from hardgap.worlds.automaton.rule import Rule, parse_rule
 
 # Paper, table of Rule 30 with hard unrolling, column "3-NN vote", patterns 0 to 7.
 PUBLISHED = ["wrong", "wrong", "wrong", "correct", "wrong", "wrong", "wrong", "correct"]

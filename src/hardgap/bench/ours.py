@@ -7,10 +7,10 @@ import time
 
 import torch
 
-from hardgap.runs.config import AutomatonRun
+from hardgap.core.loop import Observer
+from hardgap.core.specs import Budget
 from hardgap.runs.execute import build_trainer, single_thread
-from hardgap.training.loop import Observer
-from hardgap.training.spec import Budget
+from hardgap.worlds.automaton.run import AutomatonRun
 
 
 def main(updates: int, seed: int) -> float:

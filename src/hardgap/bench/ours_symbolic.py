@@ -11,12 +11,12 @@ import time
 
 import numpy as np
 
+from hardgap.core.loop import Observer, Trainer
+from hardgap.core.specs import Budget
 from hardgap.nn.seq2seq import Seq2Seq
-from hardgap.runs.config import SymbolicRun
 from hardgap.runs.execute import build_trainer, single_thread
-from hardgap.training.loop import Observer, Trainer
-from hardgap.training.spec import Budget
-from hardgap.training.symbolic import SymbolicTask, decode_freely
+from hardgap.worlds.chains.run import SymbolicRun
+from hardgap.worlds.chains.task import SymbolicTask, decode_freely
 
 
 def train(updates: int) -> float:

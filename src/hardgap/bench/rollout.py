@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardgap.automata import bitslice
-from hardgap.automata.rollout import rollout
-from hardgap.automata.rule import Rule
+from hardgap.worlds.automaton import bitslice
+from hardgap.worlds.automaton.rollout import rollout
+from hardgap.worlds.automaton.rule import Rule
 
 RULE = Rule(1, 110)  # elementary, because CAX knows no other; not symmetric, so a mirrored rollout would show
 INSTALL = "not installed: pip install 'hardgap[bench]'"

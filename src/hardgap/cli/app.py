@@ -13,7 +13,7 @@ from cyclopts import App, ArgumentCollection, CycloptsError
 
 import hardgap
 from hardgap.cli.output import complain
-from hardgap.errors import BadInput
+from hardgap.core.errors import BadInput
 
 BUG = 70
 """The exit code of what must not happen, as in sysexits.h."""

@@ -12,13 +12,13 @@ from cyclopts import Parameter
 from hardgap.cli.gap_options import Hide, HideRandom, HideSeed, check_seed, parse_gap
 from hardgap.cli.output import STORE, Json, StoreFolder, Trust, percent, show_json, show_table
 from hardgap.cli.writing import check_figure
-from hardgap.errors import BadInput
-from hardgap.wording import plural
+from hardgap.core.errors import BadInput
+from hardgap.core.wording import plural
 
 if TYPE_CHECKING:
-    from hardgap.automata.gap import Gap
-    from hardgap.baselines.methods import Method
     from hardgap.runs.store import Store
+    from hardgap.worlds.automaton.baselines.methods import Method
+    from hardgap.worlds.automaton.gap import Gap
 
 
 def baselines(
@@ -77,16 +77,16 @@ def baselines(
         report = _truth_table(parse_gap(rule, hide, hide_random, hide_seed), chosen, seed)
     if figure is not None:
         from hardgap.report.figures import save_figure
-        from hardgap.report.interpolation_figure import draw
+        from hardgap.studies.interpolation.figure import draw
 
         save_figure(draw(report), figure)
     show_json(report) if json else SHOW[report["kind"]](report)
 
 
 def _methods(names: list[str], *, temporal: bool) -> tuple[Method, ...]:
-    from hardgap.baselines.methods import METHODS
-    from hardgap.baselines.plugin import named_methods
-    from hardgap.baselines.temporal import TEMPORAL_METHODS
+    from hardgap.worlds.automaton.baselines.methods import METHODS
+    from hardgap.worlds.automaton.baselines.plugin import named_methods
+    from hardgap.worlds.automaton.baselines.temporal import TEMPORAL_METHODS
 
     return named_methods(names, TEMPORAL_METHODS if temporal else METHODS)
 
@@ -103,10 +103,10 @@ def _of_runs(
     *,
     trust: bool,
 ) -> dict[str, Any]:
-    from hardgap import plugins
     from hardgap.cli.parts import show_parts
+    from hardgap.core import plugins
     from hardgap.runs.store import Store
-    from hardgap.studies import interpolation as study
+    from hardgap.studies.interpolation import measure as study
 
     opened = Store(store, create=False)
     setting = study.Setting(methods=methods, size=study.SIZE if size is None else size, seed=seed)
@@ -120,7 +120,7 @@ def _of_runs(
 
 
 def _run_ids(store: Store, runs: tuple[str, ...], solved: str | None, at_most: int) -> list[str]:
-    from hardgap.studies.interpolation import solved_runs
+    from hardgap.studies.interpolation.measure import solved_runs
 
     if solved is None:
         return [store.get(run).id for run in runs]
@@ -137,8 +137,8 @@ def _numbers(text: str) -> list[int]:
 
 
 def _truth_table(gap: Gap, methods: tuple[Method, ...], seed: int) -> dict[str, Any]:
-    from hardgap.baselines.input_space import truth_table_report
     from hardgap.cli.parts import show_parts
+    from hardgap.worlds.automaton.baselines.input_space import truth_table_report
 
     with show_parts() as progress:
         return truth_table_report(gap, methods, seed, progress)
@@ -146,7 +146,7 @@ def _truth_table(gap: Gap, methods: tuple[Method, ...], seed: int) -> dict[str, 
 
 def _temporal(gap: Gap, width: int, size: int | None, methods: tuple[Method, ...], seed: int) -> dict[str, Any]:
     from hardgap.cli.parts import show_parts
-    from hardgap.studies import temporal as study
+    from hardgap.studies.interpolation import temporal as study
 
     size = study.SIZE if size is None else size
     with one_thread(), show_parts() as progress:
@@ -167,7 +167,7 @@ def one_thread() -> Iterator[None]:
 
 def _show_levels(report: dict[str, Any]) -> None:
     """Table 1 as the paper prints it, the control below it."""
-    from hardgap.studies.interpolation import PUBLISHED_NETWORK
+    from hardgap.studies.interpolation.measure import PUBLISHED_NETWORK
 
     methods = list(report["table"][0]["holdout"])
     lines = [

@@ -26,7 +26,7 @@ def bench(
 
     Example: `hardgap bench training --rounds 5`
     """
-    from hardgap.errors import BadInput
+    from hardgap.core.errors import BadInput
 
     if min(updates, examples, rounds) < 1:
         raise BadInput("--updates, --examples and --rounds must be at least 1")

@@ -10,8 +10,8 @@ from cyclopts import Parameter
 from hardgap.cli.gap_options import check_seed
 from hardgap.cli.output import STORE, Json, StoreFolder, Trust, err, show_json, show_text_table
 from hardgap.cli.writing import check_figure
-from hardgap.errors import BadInput
-from hardgap.wording import plural
+from hardgap.core.errors import BadInput
+from hardgap.core.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import nn
 
-    from hardgap.runs.config import AutomatonRun
     from hardgap.runs.store import Store
+    from hardgap.worlds.automaton.run import AutomatonRun
 
 CELLS = 6_000
 """About as many cells of the run's test rows are looked at."""
@@ -60,7 +60,7 @@ def circuits(
         raise BadInput("--over-time follows fixed signals over all snapshots; it goes without --only and --step")
     check_figure(figure)
     check_seed(seed)
-    from hardgap import plugins
+    from hardgap.core import plugins
     from hardgap.runs.execute import single_thread
     from hardgap.runs.store import Store
 
@@ -76,7 +76,7 @@ def circuits(
 
 
 def _automaton(store: Store, run: str) -> AutomatonRun:
-    from hardgap.runs.config import AutomatonRun
+    from hardgap.worlds.automaton.run import AutomatonRun
 
     config = store.get(run).config
     if not isinstance(config, AutomatonRun):
@@ -96,10 +96,10 @@ def _open(
     *,
     json: bool,
 ) -> None:
-    from hardgap.circuits.opening import Subject, check_names, open_network
     from hardgap.report.circuits_findings import findings_table
-    from hardgap.report.circuits_tables import circuit_tables
     from hardgap.runs.execute import load_model, trained_task
+    from hardgap.studies.circuits.tables import circuit_tables
+    from hardgap.worlds.automaton.circuits.opening import Subject, check_names, open_network
 
     names = check_names([] if only is None else [name.strip() for name in only.split(",")])
     model, _ = load_model(store, config.id, step)
@@ -121,9 +121,9 @@ def _open(
 
 
 def _over_time(store: Store, config: AutomatonRun, figure: Path | None, *, json: bool) -> None:
-    from hardgap.circuits.over_time import over_time
-    from hardgap.report.circuits_tables import timeline_table
     from hardgap.runs.summary import restarts
+    from hardgap.studies.circuits.tables import timeline_table
+    from hardgap.worlds.automaton.circuits.over_time import over_time
 
     err().print(f"{config.describe()}  (run {config.id})")
     timeline = over_time(
@@ -158,7 +158,7 @@ def _snapshots(store: Store, config: AutomatonRun) -> Iterator[tuple[int, nn.Mod
 
 def _rows(config: AutomatonRun) -> NDArray[np.uint8]:
     """Test rows of the run: as many as hold about `CELLS` cells, at least 64."""
-    from hardgap.training.automaton import split_rows
+    from hardgap.worlds.automaton.task import split_rows
 
     rows = split_rows(config.width, config.train_rows, config.test_rows, config.seed)[1]
     return rows[: max(64, CELLS // config.width)]
@@ -169,8 +169,8 @@ def _draw(
 ) -> None:
     if figure is None:
         return
-    from hardgap.report.circuits_figure import circuits_figure, timeline_figure
     from hardgap.report.figures import save_figure
+    from hardgap.studies.circuits.figure import circuits_figure, timeline_figure
 
     at = "" if data.get("step") is None else f", after {data['step']} steps"
     heading = f"{data['about']}{at}   (run {data['run']})"

@@ -10,14 +10,14 @@ from cyclopts import Parameter
 from hardgap.cli.output import Json, out, show_json, show_table
 from hardgap.cli.parts import Tell, show_parts
 from hardgap.cli.writing import check_file, check_folder
-from hardgap.errors import BadInput
-from hardgap.wording import plural
+from hardgap.core.errors import BadInput
+from hardgap.core.wording import plural
 
 if TYPE_CHECKING:
-    from hardgap.automata.rule import Rule
     from hardgap.theory.composition import Code
     from hardgap.theory.recipe import Recipe
     from hardgap.theory.verification import Check
+    from hardgap.worlds.automaton.rule import Rule
 
 LEAST = -1e9  # stands for -inf, which JSON cannot say
 
@@ -53,7 +53,7 @@ def construct(
         hardgap construct D --shape paper --output d.safetensors
         hardgap construct 30 --then 110 --then 90 --code circle
     """
-    from hardgap.automata.rule import parse_rule
+    from hardgap.worlds.automaton.rule import parse_rule
 
     rules = tuple(parse_rule(text) for text in (rule, *(then or ())))
     more = f"-and-{len(rules) - 1}-more" if then else ""
@@ -78,8 +78,8 @@ def _made(
     """What was built and checked; saved to `path` if it is exact."""
     import torch
 
+    from hardgap.core.checkpoint import save_tensors
     from hardgap.theory.recipe import Recipe
-    from hardgap.training.checkpoint import save_tensors
 
     torch.set_num_threads(1)
     recipe = Recipe(rules, width=width, paper=paper, compact=compact, code=code)

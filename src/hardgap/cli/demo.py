@@ -12,13 +12,13 @@ from cyclopts import Parameter
 
 from hardgap.cli.output import STORE, Json, StoreFolder, err, out, percent, show_json
 from hardgap.cli.writing import check_file
-from hardgap.errors import BadInput
+from hardgap.core.errors import BadInput
 from hardgap.runs.summary import restarts
 
 if TYPE_CHECKING:
-    from hardgap.report.demo import Demo
     from hardgap.runs.local import Progress
     from hardgap.runs.store import Store
+    from hardgap.studies.demo import Demo
 
 Curve = list[dict[str, Any]]
 
@@ -47,8 +47,8 @@ def demo(
     check_file("--page", page)
     say = _Narrator(silent=json)
     say("Setting the scene …")
-    from hardgap.report.demo import RECOVERED, make_demo, recovered_table, similarity_says, train_both, write_page
     from hardgap.runs.store import Store
+    from hardgap.studies.demo import RECOVERED, make_demo, recovered_table, similarity_says, train_both, write_page
 
     told, opened = make_demo(recipe), Store(store)
     gap = told.gap
@@ -93,7 +93,7 @@ class _Narrator:
 
 
 def _tell_gap(say: _Narrator, told: Demo, answers: list[tuple[str, int, bool]]) -> None:
-    from hardgap.report.demo import neighbours
+    from hardgap.studies.demo import neighbours
 
     gap = told.gap
     hidden = gap.rule.pattern_text(gap.hidden[0])
@@ -117,7 +117,7 @@ def _tell_gap(say: _Narrator, told: Demo, answers: list[tuple[str, int, bool]]) 
 def _tell_outcome(
     say: _Narrator, told: Demo, table: list[tuple[str, int, int, float]], soft: Curve, control: Curve
 ) -> None:
-    from hardgap.report.demo import RECOVERED, lost_after
+    from hardgap.studies.demo import RECOVERED, lost_after
 
     gap = told.gap
     hidden, truth, answer, right = table[gap.hidden[0]]

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from hardgap.errors import BadInput
+from hardgap.core.errors import BadInput
 
 if TYPE_CHECKING:
-    from hardgap.automata.gap import Gap
+    from hardgap.worlds.automaton.gap import Gap
 
 Hide = Annotated[str | None, Parameter(help="Patterns to hide, by number or by all their cells: 3 or 011; 1,4,12.")]
 HideRandom = Annotated[int | None, Parameter(help="Hide this many patterns, drawn at random.")]
@@ -18,8 +18,8 @@ HideSeed = Annotated[int, Parameter(help="Seed of that draw.")]
 
 def parse_gap(rule: str, hide: str | None, count: int | None, seed: int) -> Gap:
     """The gap that `--hide`, or `--hide-random` with `--hide-seed`, makes in a rule."""
-    from hardgap.automata.gap import Gap, draw_hidden, parse_hidden
-    from hardgap.automata.rule import parse_rule
+    from hardgap.worlds.automaton.gap import Gap, draw_hidden, parse_hidden
+    from hardgap.worlds.automaton.rule import parse_rule
 
     parsed = parse_rule(rule)
     if (hide is None) == (count is None):

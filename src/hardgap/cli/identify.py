@@ -9,12 +9,12 @@ from cyclopts import Parameter
 from hardgap.cli.gap_options import Hide, HideRandom, HideSeed, check_seed, parse_gap
 from hardgap.cli.output import Json, out, percent, show_json, show_table
 from hardgap.cli.parts import show_parts
-from hardgap.errors import BadInput
-from hardgap.wording import plural
+from hardgap.core.errors import BadInput
+from hardgap.core.wording import plural
 
 if TYPE_CHECKING:
-    from hardgap.automata.completions import Completions
-    from hardgap.automata.identify import Identifiability
+    from hardgap.worlds.automaton.identify.answers import Identifiability
+    from hardgap.worlds.automaton.identify.completions import Completions
 
 MAX_ROWS = 20_000
 
@@ -49,8 +49,8 @@ def identify(
     """
     import numpy as np
 
-    from hardgap.automata.identify import LEVELS
-    from hardgap.automata.identify import identify as ask
+    from hardgap.worlds.automaton.identify.answers import LEVELS
+    from hardgap.worlds.automaton.identify.answers import identify as ask
 
     if not 1 <= rows <= MAX_ROWS or not 1 <= width <= 1000:
         raise BadInput(f"--rows must be 1 to {MAX_ROWS} and --width 1 to 1000")

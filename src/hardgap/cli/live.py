@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from hardgap.cli.output import err
-from hardgap.runs.config import Run
+from hardgap.core.run import Run
+from hardgap.core.task import Point
 from hardgap.runs.execute import Watcher
 from hardgap.runs.signals import INTERRUPTED, Signals
-from hardgap.training.task import Point
 
 PLAIN_SECONDS = 2.0
 QUIET_SECONDS = 8.0

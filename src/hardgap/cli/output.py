@@ -19,7 +19,7 @@ from rich.text import Text
 from hardgap.cli.tables import make_columns, printable, table_lines
 
 if TYPE_CHECKING:
-    from hardgap.report.circuits_tables import TextTable
+    from hardgap.report.table import TextTable
 
 StoreFolder = Annotated[Path, Parameter(name="--store", env_var="HARDGAP_STORE", help="Folder that keeps the runs.")]
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON instead of a table.")]

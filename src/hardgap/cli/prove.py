@@ -13,13 +13,13 @@ from cyclopts import Parameter
 from hardgap.cli.gap_options import parse_gap
 from hardgap.cli.output import Json, out, show_json, show_table
 from hardgap.cli.parts import show_parts
-from hardgap.errors import BadInput
-from hardgap.wording import plural
+from hardgap.core.errors import BadInput
+from hardgap.core.wording import plural
 
 if TYPE_CHECKING:
-    from hardgap.automata.gap import Gap
     from hardgap.theory.statement import Statement
     from hardgap.theory.votes import PatternVotes
+    from hardgap.worlds.automaton.gap import Gap
 
 
 def prove(
@@ -87,8 +87,8 @@ def _all() -> tuple[int, Iterator[Statement]]:
 
 
 def _of_weights(path: Path) -> tuple[int, Iterator[Statement]]:
+    from hardgap.core.checkpoint import load_tensors
     from hardgap.theory.embedding import corollary, embedding_of, proposition
-    from hardgap.training.checkpoint import load_tensors
 
     encoder = embedding_of(load_tensors(path)[0])
     return 2, (check(encoder, name=path.name) for check in (proposition, corollary))
@@ -117,8 +117,8 @@ def _summary(found: list[Statement], seconds: float) -> str:
 
 
 def _votes(rule: str, hide: str | None, *, json: bool) -> int:
-    from hardgap.automata.rule import parse_rule
     from hardgap.theory.votes import votes, votes_of_set
+    from hardgap.worlds.automaton.rule import parse_rule
 
     parsed = parse_rule(rule)
     gap = None if hide is None else parse_gap(rule, hide, None, 0)

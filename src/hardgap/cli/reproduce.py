@@ -10,12 +10,12 @@ from cyclopts import Parameter
 from hardgap.cli.output import STORE, Json, StoreFolder, percent, show_json, show_table, show_text_table
 from hardgap.cli.parts import show_parts
 from hardgap.cli.writing import check_figure
-from hardgap.errors import BadInput
+from hardgap.core.errors import BadInput
 
 if TYPE_CHECKING:
-    from hardgap.report.symbolic_verdict import MeasuredSeeds
-    from hardgap.report.verdict import Measured
     from hardgap.studies.study import Study
+    from hardgap.studies.symbolic.verdict import MeasuredSeeds
+    from hardgap.studies.verdict import Measured
 
 
 def reproduce(
@@ -42,10 +42,10 @@ def reproduce(
     """
     import hardgap.studies  # noqa: F401  (declares them)
     from hardgap.cli.running import check_workers, parse_duration
-    from hardgap.report.symbolic_verdict import measure_seeds
-    from hardgap.report.verdict import measure
     from hardgap.runs.store import Store
     from hardgap.studies.study import Published, choose, most_informative_first
+    from hardgap.studies.symbolic.verdict import measure_seeds
+    from hardgap.studies.verdict import measure
 
     chosen = choose(studies)
     if figure is not None:
@@ -63,8 +63,9 @@ def reproduce(
         counted = [measure(study, scale, opened) for study in chosen if isinstance(study.published, Published)]
         averaged = [measure_seeds(one, scale, opened) for one in chosen if not isinstance(one.published, Published)]
     if figure is not None:
-        from hardgap.report.figures import main_table_figure, save_figure
-        from hardgap.report.symbolic_coverage_figure import symbolic_table_figure
+        from hardgap.report.figures import save_figure
+        from hardgap.studies.main_table_figure import main_table_figure
+        from hardgap.studies.symbolic.coverage_figure import symbolic_table_figure
 
         save_figure(main_table_figure(counted) if counted else symbolic_table_figure(averaged), figure)
     if json:
@@ -112,7 +113,7 @@ def show_measured(measured: list[Measured]) -> None:
 
 def show_averaged(measured: list[MeasuredSeeds]) -> None:
     """Means over seeds, measured beside published: the verdicts, then the layout of the paper's table."""
-    from hardgap.report.symbolic_verdict import paper_table, verdict_table
+    from hardgap.studies.symbolic.verdict import paper_table, verdict_table
 
     for table in (verdict_table(measured), paper_table(measured)):
         if table.rows:

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from hardgap.cli.gap_options import check_seed
 from hardgap.cli.output import Json, out, show_json, show_table
-from hardgap.errors import BadInput
+from hardgap.core.errors import BadInput
 
 
 def rule(
@@ -32,8 +32,8 @@ def rule(
     """
     import numpy as np
 
-    from hardgap.automata.rollout import rollout
-    from hardgap.automata.rule import parse_rule
+    from hardgap.worlds.automaton.rollout import rollout
+    from hardgap.worlds.automaton.rule import parse_rule
 
     parsed = parse_rule(rule)
     check_seed(seed)

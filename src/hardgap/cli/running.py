@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 from hardgap.cli.output import complain
 from hardgap.cli.progress import SweepReporter
-from hardgap.errors import BadInput
-from hardgap.runs.config import Run
+from hardgap.core.errors import BadInput
+from hardgap.core.run import Run
+from hardgap.core.wording import plural
 from hardgap.runs.local import run_sweep
 from hardgap.runs.signals import INTERRUPTED, Signals
 from hardgap.runs.store import Store
-from hardgap.wording import plural
 
 
 def parse_duration(text: str) -> float:

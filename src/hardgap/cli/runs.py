@@ -21,13 +21,13 @@ from hardgap.cli.output import (
     show_table,
 )
 from hardgap.cli.parts import show_parts
-from hardgap.errors import BadInput
+from hardgap.core.errors import BadInput
+from hardgap.core.wording import plural
+from hardgap.core.words import differences
 from hardgap.runs.digest import STATUSES, Damaged
 from hardgap.runs.listing import Listed, check_list
 from hardgap.runs.store import Row, Store
 from hardgap.runs.summary import restarts
-from hardgap.runs.words import differences
-from hardgap.wording import plural
 
 if TYPE_CHECKING:
     from hardgap.runs.certificate import Certificate
@@ -259,8 +259,8 @@ def retrain(run: str, /, *, trust: Trust = False, store: StoreFolder = STORE) ->
 
     Exported results carry no weights. Example: `hardgap runs retrain 9dcd07f4e989`
     """
-    from hardgap import plugins
     from hardgap.cli.live import watch
+    from hardgap.core import plugins
     from hardgap.runs.checkpoints import Checkpoints
     from hardgap.runs.execute import single_thread
     from hardgap.runs.retrain import is_whole, retrain_run
@@ -300,10 +300,10 @@ def certify(
         hardgap runs certify 9dcd
         hardgap runs certify 9dcd --whole
     """
-    from hardgap import plugins
     from hardgap.cli.parts import show_parts
+    from hardgap.core import plugins
+    from hardgap.core.run import check_plugins
     from hardgap.runs.certificate import certified_steps, leak_certificate
-    from hardgap.runs.config import check_plugins
     from hardgap.runs.signals import INTERRUPTED
 
     if steps is not None and whole:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 from hardgap.cli.output import STORE, Json, StoreFolder, Trust, err, out, percent, show_json, show_table
-from hardgap.errors import BadInput
+from hardgap.core.errors import BadInput
 from hardgap.runs.selection import Selection
 
 if TYPE_CHECKING:
-    from hardgap.runs.config import SymbolicRun
     from hardgap.runs.store import Store
+    from hardgap.worlds.chains.run import SymbolicRun
 
 symbolic = App(name="symbolic", help="Experiment 2: chains of operators with one pair never shown.")
 
@@ -84,7 +84,7 @@ def train(
 
 def named_operators(text: str | None) -> list[str] | None:
     """The operators that the user names; their own are trusted."""
-    from hardgap.plugins import trust
+    from hardgap.core.plugins import trust
 
     named = text.split(",") if text else None
     trust(one for one in named or () if ":" in one)
@@ -99,8 +99,9 @@ def configure(
     budget: dict[str, Any],
 ) -> SymbolicRun:
     """The config of a scale with what was asked for; None leaves a value as it is."""
-    from hardgap.runs.config import SymbolicRun, named, validated
-    from hardgap.studies.symbolic_scales import symbolic_base
+    from hardgap.core.run import named, validated
+    from hardgap.worlds.chains.run import SymbolicRun
+    from hardgap.worlds.chains.scales import symbolic_base
 
     start = symbolic_base(scale, "^|")  # any pair of the paper; the asked one may need the asked operators
     given = {name: value for name, value in changes.items() if value is not None}
@@ -166,10 +167,10 @@ def ask(
     RUN is an id of `hardgap runs list` or its first digits. Try: `hardgap symbolic ask 9dcd 12 7 33 43 21`
     """
     from hardgap.nn.seq2seq import Seq2Seq
-    from hardgap.operators.tokens import Codec
     from hardgap.runs.execute import load_model, single_thread
     from hardgap.runs.store import Store
-    from hardgap.training.asking import ask as ask_network
+    from hardgap.worlds.chains.ask import ask as ask_network
+    from hardgap.worlds.chains.tokens import Codec
 
     single_thread()
     opened = Store(store, create=False)
@@ -210,8 +211,8 @@ def chosen_step(store: Store, run: SymbolicRun, by: Selection) -> int | None:
 
 def symbolic_config(store: Store, run: str, *, trust: bool) -> SymbolicRun:
     """What a run of the store asked for; a run of the other experiment is refused."""
-    from hardgap import plugins
-    from hardgap.runs.config import SymbolicRun
+    from hardgap.core import plugins
+    from hardgap.worlds.chains.run import SymbolicRun
 
     config = store.get(run).config
     if not isinstance(config, SymbolicRun):

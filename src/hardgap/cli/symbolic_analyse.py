@@ -12,7 +12,7 @@ from hardgap.cli.gap_options import check_seed
 from hardgap.cli.output import STORE, Json, StoreFolder, Trust, err, show_json, show_text_table
 from hardgap.cli.symbolic import chosen_step, symbolic_config
 from hardgap.cli.writing import check_folder
-from hardgap.errors import BadInput
+from hardgap.core.errors import BadInput
 from hardgap.runs.selection import Selection
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def analyse(
     if json:
         show_json(report)
         return
-    from hardgap.report.symbolic_tables import analysis_tables
+    from hardgap.studies.symbolic.tables import analysis_tables
 
     for table in analysis_tables(report):
         show_text_table(table)
@@ -74,11 +74,11 @@ def analyse(
 def _open(
     store: Store, run: str, only: list[str], examples: int, select: Selection, step: int | None, seed: int
 ) -> dict[str, Any]:
-    from hardgap.circuits.symbolic_opening import open_symbolic
     from hardgap.nn.seq2seq import Seq2Seq
-    from hardgap.operators.gap import ChainGap
-    from hardgap.operators.tokens import Codec
     from hardgap.runs.execute import load_model
+    from hardgap.worlds.chains.circuits.opening import open_symbolic
+    from hardgap.worlds.chains.gap import ChainGap
+    from hardgap.worlds.chains.tokens import Codec
 
     config = symbolic_config(store, run, trust=False)  # or trusted already
     by_rule = step is None
@@ -103,7 +103,7 @@ def _open(
 
 def _draw(found: list[dict[str, Any]], folder: Path) -> None:
     from hardgap.report.figures import save_figure
-    from hardgap.report.symbolic_figures import analysis_figures
+    from hardgap.studies.symbolic.figures import analysis_figures
 
     try:
         folder.mkdir(parents=True, exist_ok=True)

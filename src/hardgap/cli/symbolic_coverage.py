@@ -15,8 +15,8 @@ from hardgap.cli.writing import check_figure, check_folder
 from hardgap.runs.selection import Selection
 
 if TYPE_CHECKING:
-    from hardgap.runs.config import SymbolicRun
-    from hardgap.studies.symbolic_baselines import Baselines
+    from hardgap.studies.symbolic.baselines import Baselines
+    from hardgap.worlds.chains.run import SymbolicRun
 
 Keep = Annotated[
     Path | None,
@@ -48,10 +48,10 @@ def baselines(
         hardgap symbolic baselines "^|&" --length 3 --bits 4 --operators "^,|,&"
         hardgap symbolic baselines --keep results/symbolic/baselines
     """
-    from hardgap.operators.operators import PAPER_OPERATORS, parse_operator
-    from hardgap.studies.symbolic_baselines import measure_all
-    from hardgap.studies.symbolic_coverage import all_pairs
-    from hardgap.studies.symbolic_published import SEEDS
+    from hardgap.studies.symbolic.baselines import measure_all
+    from hardgap.studies.symbolic.coverage import all_pairs
+    from hardgap.studies.symbolic.published import SEEDS
+    from hardgap.worlds.chains.operators import PAPER_OPERATORS, parse_operator
 
     named = named_operators(operators)
     changes: dict[str, Any] = {
@@ -71,7 +71,7 @@ def baselines(
 
 def _kept_in(keep: Path | None, store: Path, runs: list[SymbolicRun]) -> Path:
     """The folder of measured baselines, refused if those of these runs are missing and cannot be added."""
-    from hardgap.studies.symbolic_baselines import kept_baselines
+    from hardgap.studies.symbolic.baselines import kept_baselines
 
     option, folder = ("--keep", keep) if keep else ("--store", store / "baselines")
     if any(kept_baselines(folder, run) is None for run in runs):
@@ -125,15 +125,15 @@ def coverage(
     """
     from hardgap.cli.running import check_workers, parse_duration, run_and_report
     from hardgap.report.figures import save_figure
-    from hardgap.report.symbolic_coverage_tables import baselines_table, coverage_table, summary_table
     from hardgap.runs.store import Store
-    from hardgap.studies.symbolic_coverage import (
+    from hardgap.studies.symbolic.coverage import (
         baseline_runs,
         coverage_report,
         coverage_runs,
         coverage_seeds,
         pair_results,
     )
+    from hardgap.studies.symbolic.coverage_tables import baselines_table, coverage_table, summary_table
 
     chosen = coverage_seeds(seeds)
     seconds = parse_duration(budget) if budget else None
@@ -151,7 +151,7 @@ def coverage(
     with show_parts("reading the runs"):
         report = coverage_report(pair_results(opened, folder, scale, chosen), scale, select)
     if figure is not None:
-        from hardgap.report.symbolic_coverage_figure import coverage_figure
+        from hardgap.studies.symbolic.coverage_figure import coverage_figure
 
         save_figure(coverage_figure(report), figure)
         err().print(f"drawn to {figure}")
@@ -167,8 +167,8 @@ def _measure_baselines(folder: Path, scale: Literal["smoke", "desk", "paper"], s
     """Baselines that are missing, until the time is spent; how many seconds are left, None if there is no limit."""
     import time
 
-    from hardgap.studies.symbolic_baselines import measure_baselines
-    from hardgap.studies.symbolic_coverage import baseline_runs
+    from hardgap.studies.symbolic.baselines import measure_baselines
+    from hardgap.studies.symbolic.coverage import baseline_runs
 
     began = time.monotonic()
     runs = baseline_runs(scale)

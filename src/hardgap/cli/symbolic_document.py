@@ -31,7 +31,7 @@ def document(
     Try: `hardgap symbolic document docs/symbolic.md`
     """
     from hardgap.report.document import read_page, write_page
-    from hardgap.report.symbolic_document import BLOCKS, figures, read_measured, sections
+    from hardgap.studies.symbolic.document import BLOCKS, figures, read_measured, sections
 
     text = read_page(file, BLOCKS)
     check_document(file)

@@ -10,12 +10,12 @@ from cyclopts import App, Parameter
 from hardgap.cli.output import STORE, Json, StoreFolder, err, show_json, show_table, show_text_table, show_written
 from hardgap.cli.parts import show_parts
 from hardgap.cli.writing import check_document, check_figure, check_folder
-from hardgap.errors import BadInput
-from hardgap.wording import plural
+from hardgap.core.errors import BadInput
+from hardgap.core.wording import plural
 
 if TYPE_CHECKING:
+    from hardgap.core.specs import Scale
     from hardgap.runs.store import Store
-    from hardgap.studies.study import Scale
     from hardgap.studies.trial import Trial
 
 USAGE = "Usage: hardgap tempered [TRIAL] [OPTIONS]\n       hardgap tempered document FILE"
@@ -97,7 +97,7 @@ def document(
     Try: `hardgap tempered document docs/tempered.md`
     """
     from hardgap.report.document import read_page, write_page
-    from hardgap.report.tempered_document import BLOCKS, figures, measured, sections
+    from hardgap.studies.tempered.document import BLOCKS, figures, measured, sections
 
     text = read_page(file, BLOCKS)
     check_document(file)
@@ -109,8 +109,8 @@ def document(
 
 
 def _list(folder: Path, scale: Scale, *, json: bool) -> int:
-    from hardgap.report.tempered import progress
     from hardgap.runs.store import DATABASE, Store
+    from hardgap.studies.tempered.measure import progress
     from hardgap.studies.trial import TRIALS
 
     store = Store(folder, create=False) if (folder / DATABASE).exists() else None
@@ -126,7 +126,7 @@ def _list(folder: Path, scale: Scale, *, json: bool) -> int:
 
 def _check_drawn(trial: str) -> None:
     """Refuse what cannot be drawn before anything is trained."""
-    from hardgap.report.tempered_figures import FIGURES
+    from hardgap.studies.tempered.figures import FIGURES
 
     if trial not in FIGURES:
         raise BadInput(f"--figure: there is no figure of {trial}; there is one of {', '.join(FIGURES)}")
@@ -150,14 +150,14 @@ def _keep(store: Store, trial: Trial, scale: Scale, folder: Path) -> None:
 
 def _show(store: Store, trial: Trial, scale: Scale, figure: Path | None, markdown: bool, *, json: bool) -> None:
     from hardgap.report.document import markdown as as_markdown
-    from hardgap.report.tempered import measure_trial
-    from hardgap.report.tempered_tables import tempered_table
+    from hardgap.studies.tempered.measure import measure_trial
+    from hardgap.studies.tempered.tables import tempered_table
 
     with show_parts("reading the runs"):
         data = measure_trial(trial, scale, store)
     if figure is not None:
         from hardgap.report.figures import save_figure
-        from hardgap.report.tempered_figures import tempered_figure
+        from hardgap.studies.tempered.figures import tempered_figure
 
         save_figure(tempered_figure(data), figure)
     table = tempered_table(data)

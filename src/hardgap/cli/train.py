@@ -10,11 +10,12 @@ from cyclopts import Parameter
 
 from hardgap.cli.gap_options import Hide, HideRandom, HideSeed, parse_gap
 from hardgap.cli.output import STORE, Json, StoreFolder, err, percent, show_json, show_table
-from hardgap.errors import BadInput
+from hardgap.core.errors import BadInput
 
 if TYPE_CHECKING:
-    from hardgap.runs.config import AutomatonRun, Run
+    from hardgap.core.run import Run
     from hardgap.runs.store import Store
+    from hardgap.worlds.automaton.run import AutomatonRun
 
 
 def train(
@@ -79,9 +80,9 @@ def train(
         hardgap train "L1 ^ (C & R1)" --hide 5 --temperature 4:1:400
         hardgap train 30 --hide 3 --model mypackage.nets:make
     """
-    from hardgap.runs.config import named
+    from hardgap.core.run import named
     from hardgap.runs.store import Store
-    from hardgap.studies.recipes import RECIPES
+    from hardgap.worlds.automaton.recipes import RECIPES
 
     hidden = parse_gap(rule, hide, hide_random, hide_seed).hidden
     changes = {
@@ -135,7 +136,7 @@ def _unrolling(feedback: str | None, steps: int | None, temperature: str | None,
 
 
 def _model(model: str, rule: str, positions: str) -> dict[str, Any]:
-    from hardgap.automata.rule import parse_rule
+    from hardgap.worlds.automaton.rule import parse_rule
 
     if model == "encoder":
         return {"kind": "encoder", "positions": positions}
@@ -153,8 +154,8 @@ def _initial(store_folder: Path, path: Path, own: str | None) -> dict[str, Any]:
 
     A file never brings a plug-in: `own` is one that the user named.
     """
-    from hardgap.runs.initial import keep_initial
-    from hardgap.training.checkpoint import load_tensors
+    from hardgap.core.checkpoint import load_tensors
+    from hardgap.runs.initial_weights import keep_initial
 
     digest = keep_initial(store_folder, path)
     meta = load_tensors(path)[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from hardgap.errors import BadInput
+from hardgap.core.errors import BadInput
 
 
 def check_file(option: str, path: Path) -> None:

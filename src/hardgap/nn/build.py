@@ -8,11 +8,11 @@ from typing import Any, assert_never
 import torch
 from torch import Tensor, nn
 
-from hardgap.errors import BadInput
+from hardgap.core.errors import BadInput
+from hardgap.core.plugins import blamed, load_plugin
 from hardgap.nn.conv import Conv
 from hardgap.nn.encoder import Encoder
 from hardgap.nn.spec import ConvSpec, EncoderSpec, PluginSpec
-from hardgap.plugins import blamed, load_plugin
 
 OUTSIDE = "keep what it remembers in parameters or buffers and draw noise with torch, or a run cannot be gone on with"
 UPDATES = 3

@@ -2,55 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-from hardgap.nn.refusal import in_one_sentence
+from hardgap.core.specs import Positive, Source, Spec
 
-MOST_BITS = 4096
 MOST_WEIGHTS = 2**28
 """A network larger than this (1 GiB) is refused before it is built."""
-
-
-def _writable(number: int) -> int:
-    if number.bit_length() > MOST_BITS:  # Python neither reads nor writes many more digits, so no file could hold it
-        raise ValueError("a number of more than a thousand digits is too large")
-    return number
 
 
 def _check_size(weights: int) -> None:
     """Refuse a network with more than about so many weights."""
     if weights > MOST_WEIGHTS:
         raise ValueError(f"a network of this size has more than the {MOST_WEIGHTS:,} weights that are allowed")
-
-
-Count = Annotated[int, Field(ge=0), AfterValidator(_writable)]
-Positive = Annotated[int, Field(gt=0), AfterValidator(_writable)]
-Source = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-
-
-class Spec(BaseModel):
-    """Frozen, strict about names, and refuses NaN: what all parts of a config have in common.
-
-    What does not fit is refused as `BadInput`, in one sentence that names the place.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, protected_namespaces=())
-
-    if not TYPE_CHECKING:  # for type checkers, each spec has the constructor that its fields make
-
-        def __init__(self, **data: Any) -> None:
-            with in_one_sentence(type(self)):
-                super().__init__(**data)
-
-        # Inside another spec pydantic goes on validating by itself, so that the whole path to a problem is known.
-        __init__.__pydantic_base_init__ = True
-
-    @classmethod
-    def model_validate(cls, *args: Any, **kwargs: Any) -> Self:
-        with in_one_sentence(cls):
-            return super().model_validate(*args, **kwargs)
 
 
 class EncoderSpec(Spec):
@@ -113,7 +78,7 @@ class PluginSpec(Spec):
 
     kind: Literal["plugin"] = "plugin"
     factory: str = Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")
-    args: dict[str, bool | int | float | str] = {}
+    args: dict[str, bool | int | float | str] = {}  # noqa: RUF012 (pydantic copies it)
     source: Source | None = Field(None, description="SHA-256 of the code, as `plugins.source_of` has it")
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from hardgap.report.circuits_tables import TextTable
-from hardgap.wording import plural
+from hardgap.core.wording import plural
+from hardgap.report.table import TextTable
 
 READABLE = 0.95
 """Share of visible cells from which on the readout can read a level."""

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from hardgap.errors import BadInput
-from hardgap.report.circuits_tables import TextTable
+from hardgap.core.errors import BadInput
 from hardgap.report.figures import save_figure
+from hardgap.report.table import TextTable
 from hardgap.runs.results import write_text
 
 Figures = dict[str, Callable[[], Figure]]

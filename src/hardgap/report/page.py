@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
-from hardgap.errors import BadInput
+from hardgap.core.errors import BadInput
 
 STYLE = """
 body { font: 17px/1.55 Georgia, serif; color: #222; max-width: 46rem; margin: 3rem auto; padding: 0 1rem; }

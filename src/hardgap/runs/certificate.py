@@ -23,11 +23,13 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
-from hardgap.errors import BadInput
+from hardgap.core.errors import BadInput
+from hardgap.core.plugins import trusted
+from hardgap.core.run import Run, check_plugins
 from hardgap.nn.spec import PluginSpec
-from hardgap.plugins import trusted
-from hardgap.runs.config import AutomatonRun, Run, SymbolicRun, check_plugins
 from hardgap.runs.local import ONE_THREAD
+from hardgap.worlds.automaton.run import AutomatonRun
+from hardgap.worlds.chains.run import SymbolicRun
 
 Progress = Callable[[int], None]
 

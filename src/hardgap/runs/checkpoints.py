@@ -17,13 +17,14 @@ from typing import Any, Literal, TypeVar
 from pydantic import ValidationError, model_validator
 from torch import Tensor
 
-from hardgap.errors import BadInput
-from hardgap.nn.refusal import first_problem
-from hardgap.runs.config import Run, parse_run
+from hardgap.core.checkpoint import CorruptFile, load_tensors, save_tensors, sidecar
+from hardgap.core.errors import BadInput
+from hardgap.core.refusal import first_problem
+from hardgap.core.run import Run
+from hardgap.core.specs import Budget
+from hardgap.core.state import Count, Progress, Strict
 from hardgap.runs.selection import Selection
-from hardgap.training.checkpoint import CorruptFile, load_tensors, save_tensors, sidecar
-from hardgap.training.spec import Budget
-from hardgap.training.state import Count, Progress, Strict
+from hardgap.worlds import parse_run
 
 SNAPSHOTS = 10
 """A run keeps about this many evenly spaced snapshots, and two more around the transition."""

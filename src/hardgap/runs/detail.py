@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from hardgap.errors import BadInput
-from hardgap.nn.spec import Spec
-from hardgap.runs.config import AutomatonRun, Run, validated
-from hardgap.training.spec import ROLLOUT_STEPS
+from hardgap.core.errors import BadInput
+from hardgap.core.run import Run, validated
+from hardgap.core.specs import ROLLOUT_STEPS, Spec
+from hardgap.worlds.automaton.run import AutomatonRun
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Shares = list[Share | None]  # None: there was no such cell
@@ -18,7 +18,7 @@ Stopping = Literal["budget", "solved", "diverged"]
 
 
 class Saturation(Spec, strict=True):
-    """See `training/saturation.py`."""
+    """See `core/saturation.py`."""
 
     logit_hidden: float
     logit_visible: float

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from hardgap.errors import BadInput
+from hardgap.core.errors import BadInput
 
 STATUSES = ("queued", "running", "done", "failed")
 

@@ -13,19 +13,21 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from hardgap.errors import BadInput
+from hardgap.core.checkpoint import CorruptFile, load_weights
+from hardgap.core.device import pick_device
+from hardgap.core.errors import BadInput
+from hardgap.core.loop import Observer, Stopped, Trainer, under
+from hardgap.core.run import Run
+from hardgap.core.task import Point, Task
 from hardgap.runs.checkpoints import BEST, SNAPSHOTS, Checkpoints
-from hardgap.runs.config import AutomatonRun, Run, SymbolicRun
-from hardgap.runs.initial import start_from
+from hardgap.runs.initial_weights import start_from
 from hardgap.runs.selection import select_point
 from hardgap.runs.store import Store
 from hardgap.runs.versions import versions
-from hardgap.training.automaton import AutomatonTask
-from hardgap.training.checkpoint import CorruptFile, load_weights
-from hardgap.training.device import pick_device
-from hardgap.training.loop import Observer, Stopped, Trainer, under
-from hardgap.training.symbolic import SymbolicTask
-from hardgap.training.task import Point, Task
+from hardgap.worlds.automaton.run import AutomatonRun
+from hardgap.worlds.automaton.task import AutomatonTask
+from hardgap.worlds.chains.run import SymbolicRun
+from hardgap.worlds.chains.task import SymbolicTask
 
 HEARTBEAT_SECONDS = 2.0
 CHECKPOINT_SECONDS = 15.0

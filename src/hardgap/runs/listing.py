@@ -17,11 +17,11 @@ from typing import Any, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
-from hardgap.automata.rule import parse_rule
-from hardgap.errors import BadInput
-from hardgap.nn.spec import Spec
-from hardgap.runs.config import EXPERIMENTS
+from hardgap.core.errors import BadInput
+from hardgap.core.specs import Spec
 from hardgap.runs.digest import STATUSES, Record
+from hardgap.worlds import EXPERIMENTS
+from hardgap.worlds.automaton.rule import parse_rule
 
 Where = Iterable[tuple[str, str]]
 """Fields with a value each. All fields must agree; one that is named again may have either value."""

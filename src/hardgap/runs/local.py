@@ -17,9 +17,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Literal
 
-from hardgap.errors import BadInput
-from hardgap.plugins import trusted
-from hardgap.runs.config import Run, check_plugins
+from hardgap.core.errors import BadInput
+from hardgap.core.plugins import trusted
+from hardgap.core.run import Run, check_plugins
 from hardgap.runs.signals import STOPPING
 from hardgap.runs.store import Store
 from hardgap.runs.wanted import Wanted

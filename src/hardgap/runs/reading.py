@@ -16,11 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from hardgap.errors import BadInput
-from hardgap.runs.config import Run, parse_run
+from hardgap.core.errors import BadInput
+from hardgap.core.run import Run
 from hardgap.runs.digest import COLUMNS, Damaged, Record, check, curve_digest
 from hardgap.runs.listing import Listed, Where, as_listed, condition, ordering
 from hardgap.runs.summary import summary_as_dict
+from hardgap.worlds import parse_run
 
 T = TypeVar("T")
 

@@ -16,11 +16,12 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from hardgap.errors import BadInput
-from hardgap.nn.spec import Spec
-from hardgap.runs.config import parse_run, validated
+from hardgap.core.errors import BadInput
+from hardgap.core.run import validated
+from hardgap.core.specs import Spec
 from hardgap.runs.detail import Stopping, check_curve
 from hardgap.runs.store import Result, Row, Store
+from hardgap.worlds import parse_run
 
 FORMAT = 1
 RUN_FILE = re.compile(r"[0-9a-f]{12}\.json")

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 
-from hardgap.errors import BadInput
-from hardgap.plugins import blamed
+from hardgap.core.checkpoint import CorruptFile
+from hardgap.core.errors import BadInput
+from hardgap.core.plugins import blamed
+from hardgap.core.run import check_plugins
 from hardgap.runs.checkpoints import Checkpoints
-from hardgap.runs.config import AutomatonRun, check_plugins
 from hardgap.runs.execute import Execution, Watcher
-from hardgap.runs.initial import initial_path, keep_initial
+from hardgap.runs.initial_weights import initial_path, keep_initial
 from hardgap.runs.owner import me
 from hardgap.runs.store import Row, Store
-from hardgap.training.checkpoint import CorruptFile
+from hardgap.worlds.automaton.run import AutomatonRun
 
 
 def retrain_run(store: Store, row: Row, watcher: Watcher) -> bool:

@@ -4,7 +4,7 @@
     eval-holdout   the peak on the held-out part of the evaluation set: what the paper does (§4.6). Held-out examples
                    choose the checkpoint, though others are then reported
     eval-seen      the peak on seen chains alone: the honest one. What is held out has no say, but for the filter of
-                   ambiguous examples (`operators/gap.py`)
+                   ambiguous examples (`worlds/chains/gap.py`)
 Ties go to the better one on seen chains, then to the earliest: where nothing held out is ever right, as under
 label-only, the untrained network must not win. Scores are those of the test set either way, which shares no evidence
 with the evaluation set.
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, get_args
 
-from hardgap.errors import BadInput
+from hardgap.core.errors import BadInput
 
 Selection = Literal["final", "eval-holdout", "eval-seen"]
 SELECTIONS: tuple[Selection, ...] = get_args(Selection)

@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from hardgap.errors import BadInput
-from hardgap.runs.config import Run, parse_run
+from hardgap.core.errors import BadInput
+from hardgap.core.run import Run
 from hardgap.runs.detail import check_curve
 from hardgap.runs.digest import curve_digest, row_digest
 from hardgap.runs.opening import connect
@@ -28,6 +28,7 @@ from hardgap.runs.reading import Row as Row
 from hardgap.runs.schema import APPLICATION_ID, MIGRATIONS
 from hardgap.runs.summary import summary_as_dict
 from hardgap.runs.wanted import Wanted
+from hardgap.worlds import parse_run
 
 LEASE = 120.0
 MANY = 2000

@@ -9,9 +9,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from hardgap.errors import BadInput
-from hardgap.nn.refusal import shown
-from hardgap.runs.config import Run, all_named, parse_run
+from hardgap.core.errors import BadInput
+from hardgap.core.refusal import shown
+from hardgap.core.run import Run, all_named
+from hardgap.worlds import parse_run
 
 MOST_RUNS = 100_000
 """A larger grid is a slip of the pen."""

@@ -16,12 +16,13 @@ from pathlib import Path
 
 from torch import Tensor
 
-from hardgap.errors import BadInput
-from hardgap.plugins import first_line, trust
+from hardgap.core.errors import BadInput
+from hardgap.core.loop import Observer
+from hardgap.core.plugins import first_line, trust
+from hardgap.core.run import Run
 from hardgap.runs.certificate import Seen
-from hardgap.runs.config import Run, parse_run
 from hardgap.runs.execute import build_trainer, single_thread
-from hardgap.training.loop import Observer
+from hardgap.worlds import parse_run
 
 
 def witness(

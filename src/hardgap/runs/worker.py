@@ -17,8 +17,8 @@ import threading
 import time
 from pathlib import Path
 
-from hardgap.errors import BadInput
-from hardgap.plugins import trust
+from hardgap.core.errors import BadInput
+from hardgap.core.plugins import trust
 from hardgap.runs.owner import me
 from hardgap.runs.signals import INTERRUPTED, STOPPING, Signals
 from hardgap.runs.store import Store

@@ -1,17 +1,9 @@
 """Every claim that is measured by training runs; importing this package declares them all."""
 
-from hardgap.studies import (
-    ceiling,
-    cliff,
-    dial,
-    explain,
-    forecast,
-    main_table,
-    symbolic_ambiguity,
-    symbolic_table,
-    target,
-    wide,
-)
+from hardgap.studies import ceiling, main_table
+from hardgap.studies.symbolic import ambiguity as symbolic_ambiguity
+from hardgap.studies.symbolic import table as symbolic_table
+from hardgap.studies.tempered import cliff, dial, explain, forecast, target, wide
 
 __all__ = [
     "ceiling",

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from hardgap.core.run import Run
+from hardgap.core.specs import Scale
 from hardgap.nn.spec import ConvSpec
-from hardgap.runs.config import Run
 from hardgap.studies.main_table import radius_2, seeds
-from hardgap.studies.study import Published, Scale, study
+from hardgap.studies.study import Published, study
 
 
 # Paper is silent: how many seeds are behind its 100 %. Ours are ten, as elsewhere (§3.4).

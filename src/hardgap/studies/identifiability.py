@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from hardgap.automata.completions import completions
-from hardgap.automata.evidence import every_row, evolve, rows_shown
-from hardgap.automata.frontier import smallest_lost
-from hardgap.automata.gap import Gap, draw_hidden
-from hardgap.automata.identify import identify
-from hardgap.automata.rule import Rule, parse_rule
+from hardgap.worlds.automaton.gap import Gap, draw_hidden
+from hardgap.worlds.automaton.identify.answers import identify
+from hardgap.worlds.automaton.identify.completions import completions
+from hardgap.worlds.automaton.identify.evidence import every_row, evolve, rows_shown
+from hardgap.worlds.automaton.identify.frontier import smallest_lost
+from hardgap.worlds.automaton.rule import Rule, parse_rule
 
 STEPS = (2, 3, 4)
 

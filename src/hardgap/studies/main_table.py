@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hardgap.automata.gap import draw_hidden
-from hardgap.automata.rule import parse_rule
-from hardgap.runs.config import AutomatonRun, Run
-from hardgap.studies.scales import base
-from hardgap.studies.study import Published, Scale, study
-from hardgap.training.spec import Unrolling
+from hardgap.core.run import Run
+from hardgap.core.specs import Scale, Unrolling
+from hardgap.studies.study import Published, study
+from hardgap.worlds.automaton.gap import draw_hidden
+from hardgap.worlds.automaton.rule import parse_rule
+from hardgap.worlds.automaton.run import AutomatonRun
+from hardgap.worlds.automaton.scales import base
 
 SEEDS = range(10)
 HIDDEN_SEED = 1

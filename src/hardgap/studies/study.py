@@ -10,14 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal, get_args
 
-from hardgap.errors import BadInput
-from hardgap.runs.config import Run
-from hardgap.wording import did_you_mean
-
-Scale = Literal["smoke", "desk", "paper"]
-SCALES: tuple[Scale, ...] = get_args(Scale)
+from hardgap.core.errors import BadInput
+from hardgap.core.run import Run
+from hardgap.core.specs import Scale
+from hardgap.core.wording import did_you_mean
 
 
 @dataclass(frozen=True)

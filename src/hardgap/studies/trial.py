@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from hardgap.errors import BadInput
-from hardgap.runs.config import AutomatonRun
-from hardgap.studies.study import Scale
-from hardgap.wording import did_you_mean
+from hardgap.core.errors import BadInput
+from hardgap.core.specs import Scale
+from hardgap.core.wording import did_you_mean
+from hardgap.worlds.automaton.run import AutomatonRun
 
 
 @dataclass(frozen=True)

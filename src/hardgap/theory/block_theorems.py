@@ -9,8 +9,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from hardgap.automata.rollout import patterns_of
-from hardgap.automata.rule import Rule, parse_rule
 from hardgap.nn.encoder import Layer
 from hardgap.nn.spec import EncoderSpec
 from hardgap.theory.composition import Code, compose
@@ -27,6 +25,8 @@ from hardgap.theory.verification import (
     every_row,
     random_rows,
 )
+from hardgap.worlds.automaton.rollout import patterns_of
+from hardgap.worlds.automaton.rule import Rule, parse_rule
 
 PAPER = EncoderSpec()
 ALL = [Rule(1, number) for number in range(256)]

@@ -12,8 +12,7 @@ from typing import Literal
 
 import torch
 
-from hardgap.automata.rule import Rule
-from hardgap.errors import BadInput
+from hardgap.core.errors import BadInput
 from hardgap.nn.spec import EncoderSpec
 from hardgap.theory.construction import (
     LOGIT,
@@ -30,6 +29,7 @@ from hardgap.theory.construction import (
     to_encoder,
     write_detectors,
 )
+from hardgap.worlds.automaton.rule import Rule
 
 Code = Literal["one-hot", "circle"]
 # A new state is written three times as large as the position code. LayerNorm then damps a relative error of

@@ -20,10 +20,10 @@ from math import cos, pi, sin, sqrt
 import torch
 from torch import Tensor
 
-from hardgap.automata.rule import Rule
-from hardgap.errors import BadInput
+from hardgap.core.errors import BadInput
 from hardgap.nn.encoder import Encoder
 from hardgap.nn.spec import EncoderSpec
+from hardgap.worlds.automaton.rule import Rule
 
 EPSILON = 1e-5  # of the encoder's LayerNorm
 SHARPNESS = 30.0  # by how much a head's target outscores the runner-up: about 1e-13 of the weight leaks

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardgap.automata.rule import Rule
+from hardgap.worlds.automaton.rule import Rule
 
 Ints = NDArray[np.int64]
 LabelFamily = Callable[[int], Ints]  # from the number of coordinates to the ±1 label of every point

@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from hardgap.errors import BadInput
+from hardgap.core.errors import BadInput
 from hardgap.nn.encoder import Encoder
 from hardgap.theory.cube import Ints, parity
 from hardgap.theory.statement import Statement

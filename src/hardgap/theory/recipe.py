@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from hardgap.automata.rule import Rule
-from hardgap.errors import BadInput
+from hardgap.core.errors import BadInput
 from hardgap.nn.spec import EncoderSpec
 from hardgap.theory.composition import Code, compose
 from hardgap.theory.construction import Circuit, construct
 from hardgap.theory.verification import Check, certified_margin, check_rows, every_row, random_rows
+from hardgap.worlds.automaton.rule import Rule
 
 MAX_WIDTH = 4096  # attention takes W² numbers a head; routing in float32 would allow 6,434
 

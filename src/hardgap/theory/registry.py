@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from hardgap.automata.rule import Rule
 from hardgap.nn.build import build_model
 from hardgap.nn.encoder import Encoder
 from hardgap.nn.spec import EncoderSpec
 from hardgap.theory import block_theorems, embedding, forests, kernel_machines, kernel_ridge, lemmas, similarity, trees
 from hardgap.theory.construction import construct
 from hardgap.theory.statement import Statement
+from hardgap.worlds.automaton.rule import Rule
 
 
 def fresh_encoder() -> Encoder:

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from hardgap.automata.rollout import patterns_of, step
 from hardgap.theory.construction import EPSILON, Circuit, norm_scale, offsets
+from hardgap.worlds.automaton.rollout import patterns_of, step
 
 BATCH_CELLS = 1 << 16
 BATCH_SCORES = 1 << 23  # attention scores a head

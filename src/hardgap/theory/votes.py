@@ -17,14 +17,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from hardgap.automata.gap import Gap
-from hardgap.automata.rule import Rule
 from hardgap.theory.cube import Ints, agreement, rule_labels, shell_sums
 from hardgap.theory.kernel_ridge import level_gaps
 from hardgap.theory.polynomials import signs_inside
 from hardgap.theory.ridge_signs import UnsettledError, ridge_signs
 from hardgap.theory.similarity import knn_vote_range, ray_votes
 from hardgap.theory.trees import vote_extremes, vote_extremes_of_set
+from hardgap.worlds.automaton.gap import Gap
+from hardgap.worlds.automaton.rule import Rule
 
 RIGHT, WRONG, OPEN = "right", "wrong", "open"
 NEVER_RIGHT, NEVER_WRONG, TIE, UNSETTLED = "never right", "never wrong", "tie", "unsettled"
@@ -96,7 +96,7 @@ def votes_of_set(gap: Gap) -> list[PatternVotes]:
     Not kernel ridge: its answer for every width and noise comes from the spectrum of the whole cube (Theorem 4), which
     holds while a single point is missing.
 
-    >>> from hardgap.automata.rule import parse_rule
+    >>> from hardgap.worlds.automaton.rule import parse_rule
     >>> [row.methods["trees"].verdict for row in votes_of_set(Gap(parse_rule("150"), (0, 7)))]
     ['never right', 'never right']
     """

@@ -1,0 +1,129 @@
+"""What a run asks for: frozen, validated, and hashed into the run's identity.
+
+The hash covers every field that differs from its default, so a new field with a default keeps all old
+identities. Changing a default is a change of meaning: raise `CONFIG_VERSION`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import abstractmethod
+from collections.abc import Iterable
+from functools import cache, cached_property
+from typing import Any, Literal, Self, TypeVar
+
+from pydantic import (
+    Field,
+)
+
+from hardgap.core.plugins import check_plugin, source_of, trust
+from hardgap.core.specs import Budget, Optimiser, Spec
+
+T = TypeVar("T", bound=Spec)
+R = TypeVar("R", bound="Run")
+
+CONFIG_VERSION = 1
+
+
+class Run(Spec):
+    """What every run has, whichever experiment it belongs to."""
+
+    experiment: str
+    optimiser: Optimiser = Optimiser()
+    budget: Budget = Field(examples=["{ steps = 1000 }"])
+    seed: int = Field(0, ge=0, lt=2**31)
+    device: Literal["auto", "cpu", "cuda", "mps"] = "cpu"
+
+    @cached_property
+    def id(self) -> str:
+        """Twelve hex digits that stand for exactly this config."""
+        return self._digest(self.asked())
+
+    @cached_property
+    def family(self) -> str:
+        """Shared by runs that differ only in how long they train.
+
+        Their first steps are bitwise the same, so a longer one can go on where a shorter one ended. A
+        learning-rate schedule looks at the end of training; under one, a run has no family but itself.
+        """
+        if self.optimiser.schedule != "constant":
+            return self.id
+        asked = self.asked()
+        del asked["budget"]["steps"]
+        return self._digest(asked)
+
+    @property
+    def written(self) -> str | None:
+        """What its user wrote where the config keeps something shorter or exact instead; not part of the identity."""
+        return None
+
+    def asked(self) -> dict[str, Any]:
+        """What differs from the defaults, as plain values from which `parse_run` makes the same config."""
+        asked = self.model_dump(mode="json", exclude_defaults=True) | {"experiment": self.experiment}
+        if "model" in asked:  # Each kind of network has its own defaults, so the kind is always said.
+            asked["model"]["kind"] = self.model_dump()["model"]["kind"]
+        return asked
+
+    def _digest(self, asked: dict[str, Any]) -> str:
+        asked = {"version": CONFIG_VERSION, **asked}
+        usual = type(self).model_fields["model"].default.kind if "model" in asked else None
+        if usual is not None and asked["model"]["kind"] == usual:  # The first identities were made without it.
+            asked["model"] = {name: value for name, value in asked["model"].items() if name != "kind"}
+        text = json.dumps(asked, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    def but(self, **changes: Any) -> Self:
+        """The same config with some fields changed, validated again."""
+        data = self.model_dump() | changes
+        return validated(type(self), data)
+
+    @property
+    @abstractmethod
+    def epoch(self) -> int:
+        """In how many training steps every training example is seen once."""
+
+    def plugins(self) -> dict[str, str | None]:
+        """The user's own code that it runs: import path, and the source that it must have, if that is recorded."""
+        return {}
+
+    def with_sources(self, sources: dict[str, str]) -> Self:
+        """The same run, made with this source of its plug-ins."""
+        return self
+
+    def _code(self) -> str:
+        """The first digits of its plug-ins' sources, so that runs with other code read otherwise."""
+        return "".join(f" {source[:6]}" for source in self.plugins().values() if source)
+
+    @abstractmethod
+    def describe(self) -> str:
+        """One line for lists and progress. It runs nobody's code."""
+
+
+def named(run: R) -> R:
+    """The run as its user names it, on the command line or in Python.
+
+    Its plug-ins are trusted from now on, and the source that they have today becomes part of it.
+    """
+    return all_named([run])[0]
+
+
+def all_named(runs: Iterable[R]) -> list[R]:
+    """Runs as their user names them, in a sweep file of their own; their code is looked at once."""
+    source, found = cache(source_of), []
+    for run in runs:
+        trust(run.plugins())
+        missing = {path: source(path) for path, known in run.plugins().items() if known is None}
+        found.append(run.with_sources(missing) if missing else run)
+    return found
+
+
+def check_plugins(runs: Iterable[Run]) -> None:
+    """Refuse runs with a plug-in that nobody named, or whose code is another one by now."""
+    for path, source in {item for run in runs for item in run.plugins().items()}:
+        check_plugin("plug-in", path, source)
+
+
+def validated(spec: type[T], data: dict[str, Any]) -> T:
+    """`spec` made from `data`, or `BadInput`."""
+    return spec.model_validate(data)

@@ -1,0 +1,117 @@
+"""The training regimes (paper §1 and §3.4): predict several steps, feeding predictions back.
+
+soft   the next input is sigmoid(logit / T); T = 1 is the paper's, a higher T keeps gradients alive
+hard   the next input is the rounded prediction; gradients pass straight through the rounding
+none   one step, nothing is fed back
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from hardgap.core.schedule import temperature_at
+from hardgap.core.specs import Temperature, Unrolling
+
+LOG_TEMPERATURE = "log_temperature"
+"""The parameter of a network that learns its own temperature; a logarithm, so that T stays positive."""
+
+
+def feed_back(
+    logits: Tensor, feedback: str, temperature: float | Tensor = 1.0, backward: float | str | None = None
+) -> Tensor:
+    """The next input made from these logits; `backward` makes the gradient another than the value's own."""
+    if feedback == "soft":
+        plain = isinstance(temperature, float) and temperature == 1.0
+        value = torch.sigmoid(logits) if plain else torch.sigmoid(logits / temperature)
+        return value if backward is None else _straight_through(value, logits, backward)
+    if feedback == "hard":
+        rounded = (logits > 0).to(logits.dtype)
+        return _straight_through(rounded, logits, 1.0 if backward is None else backward)
+    raise ValueError(f"nothing is fed back under {feedback!r}")
+
+
+def _straight_through(value: Tensor, logits: Tensor, backward: float | str) -> Tensor:
+    """Forward: exactly `value`. Backward: the gradient of sigmoid(logit / backward), or that of logit / 4.
+
+    A quarter is the slope of the sigmoid at its steepest, so `identity` is a sigmoid that never saturates.
+    """
+    bent = logits / 4 if isinstance(backward, str) else torch.sigmoid(logits if backward == 1.0 else logits / backward)
+    return value.detach() + (bent - bent.detach())
+
+
+def give_temperature(model: nn.Module, regime: Unrolling) -> nn.Module:
+    """The network, with a temperature among its parameters where the regime learns one."""
+    if regime.temperature.shape == "learned":
+        start = torch.tensor(regime.temperature.start).log()
+        model.register_parameter(LOG_TEMPERATURE, nn.Parameter(start))
+    return model
+
+
+def current_temperature(model: nn.Module, regime: Unrolling, step: int) -> float | Tensor:
+    """T at this step; the network's own where it learns one."""
+    if regime.temperature.shape == "learned":
+        return model.get_parameter(LOG_TEMPERATURE).exp()
+    return temperature_at(regime.temperature, step)
+
+
+def unroll(
+    model: nn.Module, rows: Tensor, regime: Unrolling, step: int = 0, supervised: Tensor | None = None
+) -> Iterator[Tensor]:
+    """Yield the logits of each unrolled timestep, starting from true rows.
+
+    `supervised` (`[steps, rows, width]`, 1 where a cell is visible) is needed if only some cells are tempered.
+    """
+    temperature = current_temperature(model, regime, step)
+    cells = rows
+    for t in range(regime.steps):
+        logits = model(cells)
+        yield logits
+        if t + 1 < regime.steps:
+            if regime.noise:
+                logits = logits + regime.noise * torch.randn_like(logits)
+            if regime.temperature.shape == "random":
+                temperature = _drawn(regime.temperature, rows)
+            mine = temperature if regime.cells == "all" else _only(regime.cells, temperature, supervised, t)
+            cells = feed_back(logits, regime.feedback, mine, regime.backward)
+            if regime.rounded:
+                cells = _round_some(cells, regime.rounded)
+
+
+def _round_some(cells: Tensor, chance: float) -> Tensor:
+    """Each cell rounded with this chance; gradients pass as if none were."""
+    chosen = torch.rand_like(cells) < chance
+    return cells + (torch.where(chosen, (cells > 0.5).to(cells.dtype), cells) - cells).detach()
+
+
+def _drawn(spec: Temperature, rows: Tensor) -> Tensor:
+    """A temperature for each row, log-uniform between the two that are given."""
+    low, high = math.log(spec.start), math.log(spec.end)
+    return torch.exp(low + (high - low) * torch.rand(len(rows), 1, dtype=rows.dtype, device=rows.device))
+
+
+def _only(cells: str, temperature: float | Tensor, supervised: Tensor | None, t: int) -> Tensor:
+    """The temperature on the visible or on the hidden cells of a timestep, and 1 on the others."""
+    if supervised is None:
+        raise ValueError("which cells are visible must be known to temper only some")
+    chosen = supervised[t] if cells == "visible" else 1 - supervised[t]
+    return 1 + chosen * (temperature - 1)
+
+
+def unrolled_loss(
+    model: nn.Module, rows: Tensor, targets: Tensor, supervised: Tensor, regime: Unrolling, step: int = 0
+) -> Tensor:
+    """Summed cross-entropy over supervised cells, each timestep weighted; `[steps, rows, width]` targets.
+
+    A hidden cell's term is multiplied by an exact 0, so its target reaches neither loss nor gradient.
+    """
+    total = rows.new_zeros(())
+    weights = regime.weights or (1.0,) * regime.steps
+    for t, logits in enumerate(unroll(model, rows, regime, step, supervised)):
+        terms = F.binary_cross_entropy_with_logits(logits, targets[t], reduction="none")
+        total = total + weights[t] * (terms * supervised[t]).sum()
+    return total

@@ -1,0 +1,54 @@
+"""Appendix C: interpolation over the network's own input and supervision, hidden patterns 2 and 5 of Rule 150."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from hardgap.core.errors import BadInput
+from hardgap.core.progress import Progress, silent
+from hardgap.studies.interpolation.measure import made_with
+from hardgap.worlds.automaton.baselines.methods import Method
+from hardgap.worlds.automaton.baselines.temporal import STEPS, TEMPORAL_METHODS, measure_temporal
+from hardgap.worlds.automaton.gap import Gap
+from hardgap.worlds.automaton.task import split_rows
+
+WIDTH = 101
+ROWS, TEST_ROWS = 20_000, 2_000
+SIZE = 8000
+"""Visible cells that are learned from; the paper took all of them, which are 7 million."""
+
+PUBLISHED: dict[tuple[int, ...], dict[str, float]] = {
+    (2,): {"RF (500 trees)": 0.2, "RF (100 trees)": 8.4, "KNN (k=1)": 42.5, "KNN (k=5)": 36.2},
+    (5,): {"RF (500 trees)": 0.4, "RF (100 trees)": 11.8, "KNN (k=1)": 42.1, "KNN (k=5)": 36.1},
+}
+"""Holdout accuracy in percent by hidden pattern of Rule 150, at width 101."""
+
+
+def temporal_report(
+    gap: Gap,
+    *,
+    width: int = WIDTH,
+    size: int = SIZE,
+    methods: Sequence[Method] = TEMPORAL_METHODS,
+    seed: int = 0,
+    on_progress: Progress = silent,
+) -> dict[str, Any]:
+    """Appendix C's table for one gap, as plain data; shares in [0, 1], published numbers in percent."""
+    cells = 2 * gap.rule.radius + 1
+    if width < cells:
+        raise BadInput(f"--width {width}: a radius-{gap.rule.radius} rule needs at least {cells} cells")
+    if size < 2:
+        raise BadInput(f"--size {size}: a method needs at least 2 examples to learn from")
+    learn, judge = split_rows(width, ROWS, TEST_ROWS, seed)
+    table = measure_temporal(gap, learn, judge, methods, size=size, seed=seed, on_progress=on_progress)
+    published = PUBLISHED.get(gap.hidden, {}) if gap.rule.name == "150" else {}
+    return {
+        "kind": "temporal",
+        "about": gap.describe(),
+        "setting": {"width": width, "rows": ROWS, "size": size, "steps": STEPS, "seed": seed},
+        "versions": made_with(),
+        "methods": {name: asdict(accuracy) for name, accuracy in table.items()},
+        "published": {name: value for name, value in published.items() if name in table},
+    }

@@ -1,0 +1,31 @@
+"""How much of the symbolic table hangs on its filter of ambiguous examples: the familiar rows with a weaker one.
+
+ambiguity/xor-or   and so on
+
+By default only examples are kept that fit exactly one of the 49 pairs (`worlds/chains/gap.py`), so no training example
+fits the held-out pair: its meaning decides what is dropped. `--ambiguity seen` asks the seen pairs alone. Then some
+training examples fit the held-out pair as well, and are labelled with their own. Test examples of the held-out pair
+fit no other pair either way.
+"""
+
+from __future__ import annotations
+
+from hardgap.core.run import Run
+from hardgap.core.specs import Scale
+from hardgap.studies.study import STUDIES, PublishedSeeds, Study
+from hardgap.studies.symbolic.published import BY_SEED, SEEDS
+from hardgap.studies.symbolic.table import pair_name, study_name, symbolic_runs
+
+
+def _declare(holdout: str) -> None:
+    def runs(scale: Scale) -> list[Run]:
+        return [run.but(ambiguity="seen") for run in symbolic_runs(scale, holdout, "familiar")]
+
+    name = study_name(holdout, "familiar").replace("symbolic/", "ambiguity/").removesuffix("/familiar")
+    claim = f"A network uses {pair_name(holdout)}, never seen, though seen examples that fit it too were not dropped."
+    published = PublishedSeeds("Tables 3 and 9", dict(zip(SEEDS, BY_SEED[holdout]["familiar"], strict=True)))
+    STUDIES[name] = Study(name, claim, published, runs)
+
+
+for _holdout in BY_SEED:
+    _declare(_holdout)

@@ -1,0 +1,99 @@
+"""The coverage of all pairs as tables, from the plain data that `hardgap symbolic coverage --json` prints."""
+
+from __future__ import annotations
+
+from statistics import fmean
+from typing import Any
+
+from hardgap.report.table import TextTable
+from hardgap.runs.selection import SELECTIONS
+from hardgap.worlds.chains.baselines import SYMBOLIC_METHODS
+
+METHODS = [method.name for method in SYMBOLIC_METHODS]
+
+
+def coverage_table(report: dict[str, Any]) -> TextTable:
+    """One row a pair, the best understood first; pairs without a run last."""
+    by = report["selection"]
+    published = report["published"]["network"]
+    ordered = sorted(report["pairs"], key=lambda pair: -(_mean_of(pair, by) if pair["runs"] else -1.0))
+    rows: list[list[object]] = [
+        [pair["holdout"], pair["about"].removesuffix(" held out"), len(pair["runs"]),
+         *(_percent(_mean_of(pair, one)) for one in SELECTIONS), _percent(_mean_of(pair, by, "pair")),
+         _percent(_mean_of(pair, by, "f")), _percent(_mean_of(pair, by, "seen")),
+         _best(pair["best_baseline"]), published.get(pair["holdout"])]
+        for pair in ordered
+    ]  # fmt: skip
+    exact = [f"{one} %" for one in SELECTIONS]
+    columns = ["pair", "operators", "seeds", *exact, "both named %", "f %", "seen %", "best baseline %", "published %"]
+    title = f"All pairs held out in turn, {report['scale']} scale: whole derivation right by choice of checkpoint"
+    others = [name for name in exact if name != f"{by} %"]
+    detail = ["operators", *others, "seen %", "f %", "both named %", "seeds"]
+    return TextTable(title, columns, rows, [*columns[2:9], "published %"], detail)
+
+
+def summary_table(report: dict[str, Any]) -> TextTable:
+    """What the paper says of all 49 pairs together, measured beside published."""
+    paper = report["published"]["summary"]
+    found = report["summary"]
+
+    def row(words: str, key: str, published: object) -> list[object]:
+        return [words, published, *(_summed(found[by][key]) for by in SELECTIONS)]
+
+    above = {by: f"{found[by]['above']} of {found[by]['compared']}" for by in SELECTIONS}
+    rows: list[list[object]] = [
+        ["pairs with a run", paper["pairs"], *(str(found[by]["pairs"]) for by in SELECTIONS)],
+        ["pairs above every interpolation baseline", f"{paper['above']} of 49", *above.values()],
+        row("mean over pairs", "mean", paper["mean"]),
+        row("mean without the two on which desk was chosen", "mean without the search's", ""),
+        row("pairs from … to", "range", _span(paper["range"])),
+        row("seen pairs, runs from … to", "seen range", _span(paper["seen range"])),
+        row("KRR on operators, mean", "KRR mean", paper["KRR mean"]),
+        row("KRR on operators, from … to", "KRR range", _span(paper["KRR range"])),
+        row("KRR on f, mean", "KRR of f mean", ""),
+        row("KRR on f, from … to", "KRR of f range", ""),
+        row("KNN, from … to", "KNN range", _span(paper["KNN range"])),
+        row("MLP, from … to", "MLP range", _span(paper["MLP range"])),
+    ]
+    title = f"All pairs together, %, at {report['scale']} scale, by choice of checkpoint"
+    return TextTable(title, ["", "published", *SELECTIONS], rows, ["published", *SELECTIONS])
+
+
+def baselines_table(report: dict[str, Any]) -> TextTable:
+    """Table 10's layout: the printed pairs, the network beside every method, published in brackets."""
+    paper = report["published"]
+    pairs = {pair["holdout"]: pair for pair in report["pairs"]}
+    rows: list[list[object]] = [
+        [holdout, _beside(_mean_of(pairs[holdout], report["selection"]), paper["network"][holdout]),
+         *(_beside(pairs[holdout]["baselines"].get(name), published.get(name)) for name in METHODS)]
+        for holdout, published in paper["baselines"].items()
+    ]  # fmt: skip
+    title = f"Held-out accuracy, % [published]; {report['scale']} scale, checkpoint by {report['selection']}"
+    return TextTable(title, ["holdout", "network", *METHODS], rows, ["network", *METHODS])
+
+
+def _mean_of(pair: dict[str, Any], by: str, measure: str = "exact") -> Any:
+    values = pair["accuracy"][by].get(measure)
+    return fmean(values) if values else None
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.1f}"
+
+
+def _summed(value: float | tuple[float, float] | list[float] | None) -> str:
+    if value is None:
+        return "–"
+    return _percent(value) if isinstance(value, float) else _span([100 * share for share in value])
+
+
+def _span(values: Any) -> str:
+    return f"{values[0]:.1f} to {values[1]:.1f}"
+
+
+def _best(found: Any) -> str:
+    return "–" if found is None else f"{_percent(found[1])} ({found[0]})"
+
+
+def _beside(share: float | None, published: float | None) -> str:
+    return _percent(share) + ("" if published is None else f" [{published:.1f}]")

@@ -1,0 +1,52 @@
+"""The paper's symbolic table (§4.6): four held-out pairs under three conditions, twelve studies.
+
+symbolic/xor-or/familiar   and so on; `hardgap reproduce symbolic/xor-or` takes all three conditions of a pair
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from hardgap.core.run import Run
+from hardgap.core.specs import Scale
+from hardgap.studies.study import STUDIES, PublishedSeeds, Study
+from hardgap.studies.symbolic.published import BY_SEED, SEEDS
+from hardgap.worlds.chains.chains import World
+from hardgap.worlds.chains.scales import symbolic_base
+from hardgap.worlds.chains.tokens import Condition
+
+CLAIMS: dict[Condition, str] = {
+    "familiar": "A network that writes out derivations uses {pair} without ever having seen it.",
+    "opaque": "Arbitrary letters in place of the operators' symbols do not keep a network from finding {pair}.",
+    "label-only": "A network that only names operators finds {pair} less often than one that derives.",
+}
+
+
+def study_name(holdout: str, condition: Condition) -> str:
+    """The name of a study, without characters that a shell would take for its own.
+
+    >>> study_name("^|", "opaque")
+    'symbolic/xor-or/opaque'
+    """
+    return f"symbolic/{pair_name(holdout).replace('→', '-').lower()}/{condition}"
+
+
+def pair_name(holdout: str) -> str:
+    world = World()
+    return "→".join(world.operators[op].name for op in world.parse_chain(holdout))
+
+
+def symbolic_runs(scale: Scale, holdout: str, condition: Condition, seeds: Iterable[int] = SEEDS) -> list[Run]:
+    base = symbolic_base(scale, holdout).but(condition=condition)
+    return [base.but(seed=seed) for seed in seeds]
+
+
+def _declare(holdout: str, condition: Condition, accuracies: tuple[float, ...]) -> None:
+    name, claim = study_name(holdout, condition), CLAIMS[condition].format(pair=pair_name(holdout))
+    published = PublishedSeeds("Tables 3 and 9", dict(zip(SEEDS, accuracies, strict=True)))
+    STUDIES[name] = Study(name, claim, published, lambda scale: symbolic_runs(scale, holdout, condition))
+
+
+for _holdout, _conditions in BY_SEED.items():
+    for _condition, _accuracies in _conditions.items():
+        _declare(_holdout, _condition, _accuracies)

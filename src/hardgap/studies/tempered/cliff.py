@@ -1,0 +1,45 @@
+"""Ours: how much of Rules D and G can be hidden (paper, k-sweep), tempered and not, beside what is determined.
+
+The paper's regime falls from 100 % to chance between 14 and 16 hidden patterns of Rule D. What is visible
+determines all of them far beyond that (docs/identifiability.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hardgap.core.specs import Scale
+from hardgap.studies.trial import Arm, trial
+from hardgap.worlds.automaton.gap import draw_hidden
+from hardgap.worlds.automaton.recipes import TEN_EPOCHS, single_attempt, tempered, untempered, until_first_solved
+from hardgap.worlds.automaton.rule import parse_rule
+from hardgap.worlds.automaton.run import AutomatonRun
+
+# Successes of 10 by number of hidden patterns (paper, "k-Sweep Detailed Results").
+PUBLISHED: dict[str, dict[int, tuple[int, int] | None]] = {
+    "D": {14: (10, 10), 16: (0, 10), 18: None, 20: (0, 10), 22: None, 24: (0, 10), 26: None, 28: (0, 10)},
+    "G": {24: (10, 10), 26: (7, 10), 28: (8, 10)},
+}
+SETS = range(3)
+INFORMED = (14, 20, 24, 26, 27, 28, 29, 30, 31)
+"""Numbers of hidden patterns at which it is asked what could be recovered at all, each on five random sets."""
+STEPS = 2 * TEN_EPOCHS
+"""More hidden entries take longer; the restart, timed for single patterns, is left out."""
+
+
+def runs_of_size(scale: Scale, rule: str, k: int) -> Iterator[AutomatonRun]:
+    """T = 8 on random sets of k hidden patterns; one set a seed, so that sets and seeds are sampled together."""
+    for index in SETS:
+        hide = draw_hidden(parse_rule(rule), k, seed=index)
+        yield single_attempt(until_first_solved(tempered(scale, rule, hide, steps=STEPS))).but(seed=index)
+
+
+@trial("cliff")
+def cliff(scale: Scale) -> Iterator[Arm]:
+    """How many patterns of Rules D and G can be hidden: tempered, at T = 1, and as far as they are determined."""
+    for rule, by_k in PUBLISHED.items():
+        for k, paper in by_k.items():
+            runs = tuple(runs_of_size(scale, rule, k))
+            yield Arm(f"Rule {rule}, tempered", str(k), runs, paper)
+            if paper is not None:  # where there is a number to set it beside
+                yield Arm(f"Rule {rule}, T = 1", str(k), tuple(untempered(run) for run in runs), paper)

@@ -1,0 +1,79 @@
+"""The runs by which the tempered recipe was found (results/tempered/search): no trial, a table of what was tried."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from hardgap.core.specs import Temperature, Unrolling
+from hardgap.report.table import TextTable
+from hardgap.runs.store import Store
+from hardgap.runs.summary import Summary, summarise
+from hardgap.worlds.automaton.run import AutomatonRun
+
+Finished = tuple[AutomatonRun, Summary]
+
+
+def search_table(store: Store) -> TextTable:
+    """Every setting in the store with its gaps and how many runs recovered, the most tried first."""
+    settings: dict[tuple[Any, ...], list[Finished]] = defaultdict(list)
+    runs = {row.id: row.config for row in store.rows() if isinstance(row.config, AutomatonRun)}
+    for run_id, curve in store.curves(runs).items():
+        setting = (in_words(runs[run_id].unrolling), runs[run_id].budget.steps)
+        settings[setting].append((runs[run_id], summarise(curve)))
+    rows: list[list[object]] = [
+        [words, _gaps(run for run, _ in found), f"{steps:,}", _recovered(found)]
+        for (words, steps), found in sorted(settings.items(), key=lambda item: (-len(item[1]), item[0]))
+    ]
+    rows.append(["all of them", "", "", _recovered(one for found in settings.values() for one in found)])
+    right = ["at most, steps", "recovered"]
+    title = "What was tried at first, seeds 0 to 2, without a restart"
+    return TextTable(title, ["fed back", "rule: patterns", *right], rows, right)
+
+
+def in_words(unrolling: Unrolling) -> str:
+    """What is fed back.
+
+    >>> in_words(Unrolling(temperature=Temperature(start=6.0, over=1046), rounded=0.5))
+    'T from 6 to 1 over 1,046 steps, cells rounded with chance 0.5'
+    """
+    said = ["rounded" if unrolling.feedback == "hard" else _temperature(unrolling.temperature)]
+    if unrolling.backward is not None:
+        as_if = unrolling.backward if isinstance(unrolling.backward, str) else f"T = {unrolling.backward:g}"
+        said.append(f"gradient of {as_if}")
+    if unrolling.noise:
+        said.append(f"noise of deviation {unrolling.noise:g} on the logits")
+    if unrolling.rounded:
+        said.append(f"cells rounded with chance {unrolling.rounded:g}")
+    return ", ".join(said)
+
+
+def _temperature(spec: Temperature) -> str:
+    if spec.shape == "random":
+        return f"T drawn between {spec.start:g} and {spec.end:g}"
+    if spec.start == spec.end:
+        return f"T = {spec.start:g}"
+    return f"T from {spec.start:g} to {spec.end:g} over {spec.over:,} steps"
+
+
+def _gaps(runs: Iterable[AutomatonRun]) -> str:
+    """The hidden patterns by rule: `150: 3, 7; D: 16 together`."""
+    by_rule: dict[str, set[tuple[int, ...]]] = defaultdict(set)
+    for run in runs:
+        by_rule[run.rule].add(run.hide)
+    in_order = sorted(by_rule.items(), key=lambda item: item[0].rjust(3))  # 30 before 106
+    return "; ".join(f"{rule}: {_patterns(hidden)}" for rule, hidden in in_order)
+
+
+def _patterns(hidden: set[tuple[int, ...]]) -> str:
+    if len(hidden) == 8:
+        return "all eight"
+    return ", ".join(
+        str(patterns[0]) if len(patterns) == 1 else f"{len(patterns)} together" for patterns in sorted(hidden)
+    )
+
+
+def _recovered(found: Iterable[Finished]) -> str:
+    outcomes = [summary.success for _, summary in found]
+    return f"{sum(outcomes)}/{len(outcomes)}"

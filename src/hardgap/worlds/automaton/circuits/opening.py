@@ -1,0 +1,105 @@
+"""All analyses by name, and a loop over them that says why one does not apply."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import nn
+
+from hardgap.core.errors import BadInput
+from hardgap.core.specs import Unrolling
+from hardgap.core.wording import did_you_mean
+from hardgap.nn.hooks import DoesNotApply
+from hardgap.worlds.automaton.circuits.ablation import ablate_heads, ablate_layers
+from hardgap.worlds.automaton.circuits.attention import attention_maps
+from hardgap.worlds.automaton.circuits.cells import check_rows
+from hardgap.worlds.automaton.circuits.consistency import check_consistency
+from hardgap.worlds.automaton.circuits.lens import logit_lens
+from hardgap.worlds.automaton.circuits.neurons import parity_neurons
+from hardgap.worlds.automaton.circuits.patching import patch_activations
+from hardgap.worlds.automaton.circuits.polynomial import fit_polynomial
+from hardgap.worlds.automaton.circuits.probes import linear_probes
+from hardgap.worlds.automaton.circuits.recovered import recover_rule
+from hardgap.worlds.automaton.gap import Gap
+
+
+class Result(Protocol):
+    """What an analysis returns: plain data."""
+
+    def as_dict(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A network, the gap it was trained across, and rows that it was not trained on.
+
+    regime     how it was trained; feedback in the consistency check follows it
+    step       steps that it was trained for, since its last start; the regime's end if not said
+    untrained  the same network before training, the control of the probes
+    """
+
+    model: nn.Module
+    gap: Gap
+    rows: NDArray[np.uint8]
+    regime: Unrolling = field(default_factory=Unrolling)
+    untrained: nn.Module | None = None
+    seed: int = 0
+    step: int | None = None
+
+
+ANALYSES: dict[str, Callable[[Subject], Result]] = {
+    "polynomial": lambda s: fit_polynomial(s.model, s.gap, s.rows, seed=s.seed),
+    "rule": lambda s: recover_rule(s.model, s.gap, s.rows, seed=s.seed),
+    "consistency": lambda s: check_consistency(s.model, s.gap, s.rows, regime=s.regime, step=s.step, seed=s.seed),
+    "layers": lambda s: ablate_layers(s.model, s.gap, s.rows),
+    "heads": lambda s: ablate_heads(s.model, s.gap, s.rows),
+    "lens": lambda s: logit_lens(s.model, s.gap, s.rows),
+    "probes": lambda s: linear_probes(s.model, s.gap, s.rows, untrained=s.untrained),
+    "patching": lambda s: patch_activations(s.model, s.gap, s.rows, seed=s.seed),
+    "attention": lambda s: attention_maps(s.model, s.gap, s.rows),
+    "neurons": lambda s: parity_neurons(s.model, s.gap, s.rows),
+}
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What was found, by analysis, and why the others do not apply to this network."""
+
+    results: dict[str, Result]
+    does_not_apply: dict[str, str]
+
+    def as_dict(self) -> dict[str, Any]:
+        found = {name: result.as_dict() for name, result in self.results.items()}
+        return found | {"does_not_apply": self.does_not_apply}
+
+
+def open_network(
+    subject: Subject, only: Iterable[str] = (), on_start: Callable[[str], None] = lambda name: None
+) -> Opening:
+    """Run the analyses named in `only`, or all of them; `on_start` hears each name before it runs."""
+    names = check_names(only)
+    check_rows(subject.rows, subject.gap)
+    subject.model.eval()
+    results: dict[str, Result] = {}
+    reasons: dict[str, str] = {}
+    for name in names:
+        on_start(name)
+        try:
+            results[name] = ANALYSES[name](subject)
+        except DoesNotApply as reason:
+            reasons[name] = str(reason)
+    return Opening(results, reasons)
+
+
+def check_names(only: Iterable[str]) -> list[str]:
+    """The analyses asked for, in the order of the table; all if none is named."""
+    asked = list(only)
+    for name in asked:
+        if name not in ANALYSES:
+            hint = did_you_mean(name, ANALYSES)
+            raise BadInput(f"--only {name}: there is no such analysis{hint}; choose from {', '.join(ANALYSES)}")
+    return [name for name in ANALYSES if not asked or name in asked]

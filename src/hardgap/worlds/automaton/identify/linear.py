@@ -1,0 +1,138 @@
+"""Levels 1 and 2 of identifiability: does one row's rollout pin down its own hidden cells, by XOR alone?
+
+A cell of step t is *hidden* if the true neighbourhood that produced it is a hidden pattern. Its value is an unknown;
+every supervised cell of a later step is an equation. Both levels need a rule that is affine over GF(2).
+
+`paper_systems` (paper §4.3 and Appendix "GF(2) Constraint Solver Results"): only the hidden cells of step 1 are
+unknown. Later steps are the rule's own XOR of step 1, also through cells that are hidden themselves, which uses the
+hidden entry that is being asked for.
+
+`strict_systems`: the hidden cells of *every* step are unknowns of their own, and the only equations are those of
+supervised cells. Nothing about a hidden entry is used. See docs/identifiability.md for what each assumes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardgap.core.errors import BadInput
+from hardgap.worlds.automaton.gap import Gap, Trajectory
+from hardgap.worlds.automaton.identify import gf2
+from hardgap.worlds.automaton.rule import Rule
+
+# Rows eliminated together: larger batches leave the cache, smaller ones pay for Python.
+BATCH = 64
+
+
+@dataclass(frozen=True)
+class Systems:
+    """What elimination says of each row, `[rows]` each."""
+
+    unknowns: NDArray[np.int64]  # hidden cells that an equation could mention
+    constraints: NDArray[np.int64]  # equations that mention an unknown
+    rank: NDArray[np.int64]
+    known: NDArray[np.int64]  # unknowns that have the same value in every solution
+
+    @property
+    def identified(self) -> NDArray[np.bool_]:
+        """The rows in which every unknown is determined: full rank."""
+        return np.asarray(self.rank == self.unknowns)
+
+
+def affine_form(rule: Rule) -> tuple[NDArray[np.uint8], int] | None:
+    """The coefficients of the cells, left to right, and the constant; None if the rule is not affine over GF(2).
+
+    >>> from hardgap.worlds.automaton.rule import parse_rule
+    >>> coefficients, constant = affine_form(parse_rule("L1 ^ R1 ^ 1"))
+    >>> coefficients.tolist(), constant
+    ([1, 0, 1], 1)
+    >>> affine_form(parse_rule("30")) is None
+    True
+    """
+    width = 2 * rule.radius + 1
+    constant = int(rule.table[0])
+    coefficients = rule.table[1 << np.arange(width)[::-1]] ^ rule.table[0]
+    cells = (np.arange(rule.patterns)[:, None] >> np.arange(width)[::-1]) & 1
+    affine = (cells @ coefficients + constant) % 2
+    return (coefficients, constant) if np.array_equal(affine, rule.table) else None
+
+
+def paper_systems(gap: Gap, rows: NDArray[np.uint8], steps: int) -> Systems:
+    """Level 1, the paper's count: unknowns at step 1 only, XOR carried through hidden cells.
+
+    >>> from hardgap.worlds.automaton.rule import parse_rule
+    >>> rows = np.random.default_rng(0).integers(0, 2, (50, 101), dtype=np.uint8)
+    >>> paper_systems(Gap(parse_rule("150"), (2,)), rows, steps=2).identified.mean().item()
+    1.0
+    """
+    truth, one_step = _truth(gap, rows, steps), _circulant(gap.rule, rows.shape[1])
+    powers = [one_step]
+    for _ in range(steps - 2):
+        powers.append(one_step @ powers[-1] % 2)
+    influence = np.concatenate(powers[: steps - 1]) if steps > 1 else one_step[:0]
+    shown = (~truth.hidden[1:]).swapaxes(0, 1).reshape(len(rows), -1)
+    return _solve(influence, shown, truth.hidden[0])
+
+
+def strict_systems(gap: Gap, rows: NDArray[np.uint8], steps: int) -> Systems:
+    """Level 2 by elimination: the hidden cells of steps 1 to `steps - 1` are all unknowns of their own.
+
+    An equation then only links a step to the one before, because the supervised cells between are known: each
+    step is a system of its own, and longer rollouts add systems, not evidence about the first. A single step
+    leaves its own hidden cells unknown.
+    """
+    truth, one_step = _truth(gap, rows, steps), _circulant(gap.rule, rows.shape[1])
+    if steps == 1:
+        return _solve(one_step[:0], truth.hidden[0, :, :0], truth.hidden[0])
+    zero = np.zeros(len(rows), dtype=np.int64)
+    total = Systems(zero, zero, zero, zero)
+    for t in range(steps - 1):
+        part = _solve(one_step, ~truth.hidden[t + 1], truth.hidden[t])
+        total = Systems(
+            total.unknowns + part.unknowns,
+            total.constraints + part.constraints,
+            total.rank + part.rank,
+            total.known + part.known,
+        )
+    return total
+
+
+def _truth(gap: Gap, rows: NDArray[np.uint8], steps: int) -> Trajectory:
+    if affine_form(gap.rule) is None:
+        raise BadInput(f"Rule {gap.rule.name} is not an XOR of its cells: this level needs one, such as 150, 90 or 60")
+    if steps < 1:
+        raise BadInput(f"--steps {steps}: give 1 or more")
+    return gap.trajectory(rows, steps)
+
+
+def _circulant(rule: Rule, width: int) -> NDArray[np.uint8]:
+    """Entry [i, j] says whether cell j enters cell i's next value; a narrow row wraps and may cancel."""
+    form = affine_form(rule)
+    assert form is not None
+    matrix = np.zeros((width, width), dtype=np.uint8)
+    cell = np.arange(width)
+    for offset, coefficient in zip(range(-rule.radius, rule.radius + 1), form[0], strict=True):
+        matrix[cell, (cell + offset) % width] ^= coefficient
+    return matrix
+
+
+def _solve(links: NDArray[np.uint8], shown: NDArray[np.bool_], unknown: NDArray[np.bool_]) -> Systems:
+    """Eliminate, for each row, the equations `links[shown]` in the columns `unknown`."""
+    starts = range(0, len(shown), BATCH)
+    parts = [_solve_batch(links, shown[i : i + BATCH], unknown[i : i + BATCH]) for i in starts]
+    return Systems(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def _solve_batch(
+    links: NDArray[np.uint8], shown: NDArray[np.bool_], unknown: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], ...]:
+    # Only a row's own unknowns become columns, padded to the longest list: an eighth of the cells at k=1.
+    counts = unknown.sum(axis=1)
+    column = np.argsort(~unknown, axis=1, kind="stable")[:, : max(1, counts.max(initial=0))]
+    real = np.take_along_axis(unknown, column, axis=1)
+    systems = links[:, column].swapaxes(0, 1) & shown[:, :, None] & real[:, None, :]
+    reduced = gf2.reduce(systems)
+    return counts, systems.any(axis=2).sum(axis=1), reduced.rank, reduced.determined.sum(axis=1)

@@ -1,0 +1,143 @@
+"""What a run of Experiment 1 asks for (paper §3)."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Literal, Self
+
+from pydantic import Field, ModelWrapValidatorHandler, ValidationInfo, field_validator, model_validator
+
+from hardgap.core.run import Run
+from hardgap.core.specs import Positive, Unrolling
+from hardgap.core.words import regime_in_words
+from hardgap.nn.spec import ConvSpec, EncoderSpec, ModelSpec, PluginSpec
+from hardgap.worlds.automaton.gap import Gap, parse_hidden
+from hardgap.worlds.automaton.rule import parse_rule
+
+MOST_CELLS = 2**31
+"""Training data larger than this (2 GiB) is refused before it is made."""
+
+
+LONGEST_FORMULA = 60
+"""More of one does not help a list."""
+
+
+class AutomatonRun(Run):
+    """One training run of Experiment 1 (paper §3)."""
+
+    experiment: Literal["automaton"] = "automaton"
+    rule: str = Field(examples=['"150"'])
+    hide: tuple[int, ...] = Field(examples=["[3]"])
+    masking: Literal["every", "first"] = "every"
+    width: Positive = 101
+    train_rows: Positive = 20_000
+    test_rows: Positive = 2_000
+    unrolling: Unrolling = Unrolling()
+    model: ModelSpec = EncoderSpec()
+    log_saturation: bool = Field(False, description="also keep the certainty of cells and the gradient reaching them")
+    initial: str | None = Field(None, pattern=r"^[0-9a-f]{64}$", description="SHA-256 of the weights to start from")
+
+    @cached_property
+    def rule_as_written(self) -> str:
+        """The rule as its user wrote it; `_keep_words` puts it here."""
+        return self.rule
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _keep_words(cls, data: Any, make: ModelWrapValidatorHandler[Self]) -> Self:
+        run = make(data)
+        if isinstance(data, dict):
+            run.__dict__["rule_as_written"] = " ".join(str(data["rule"]).split())
+        return run
+
+    @property
+    def written(self) -> str | None:
+        """The rule in its user's own words, if they are not its canonical text."""
+        return self.rule_as_written if self.rule_as_written.casefold() != self.rule.casefold() else None
+
+    def but(self, **changes: Any) -> Self:
+        return super().but(**{"rule": self.rule_as_written} | changes)
+
+    @field_validator("rule", mode="before")
+    @classmethod
+    def _number_is_a_rule(cls, given: object) -> object:
+        return str(given) if isinstance(given, int) and not isinstance(given, bool) else given
+
+    @field_validator("rule")
+    @classmethod
+    def _canonical_rule(cls, text: str) -> str:
+        return parse_rule(text).spec
+
+    @field_validator("hide", mode="before")
+    @classmethod
+    def _read_patterns(cls, given: object, info: ValidationInfo) -> object:
+        """One pattern needs no list, and text is read as on the command line: `"011"` is pattern 3."""
+        if isinstance(given, int) and not isinstance(given, bool):
+            return (given,)
+        if "rule" not in info.data:
+            return given
+        rule = parse_rule(info.data["rule"])
+        if isinstance(given, str):
+            return parse_hidden(rule, given)
+        if isinstance(given, list | tuple | set):
+            return [rule.parse_pattern(one) if isinstance(one, str) else one for one in given]
+        return given
+
+    @field_validator("hide")
+    @classmethod
+    def _canonical_hide(cls, patterns: tuple[int, ...], info: ValidationInfo) -> tuple[int, ...]:
+        # Without a rule there is already something to complain about.
+        return Gap(parse_rule(info.data["rule"]), patterns).hidden if "rule" in info.data else patterns
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        radius = parse_rule(self.rule).radius
+        if self.width < 2 * radius + 1:
+            raise ValueError(f"width {self.width}: a radius-{radius} rule needs at least {2 * radius + 1} cells")
+        cells = max(self.train_rows, self.test_rows) * self.width * (self.unrolling.steps + 1)
+        if cells > MOST_CELLS:
+            raise ValueError(f"{cells:,} cells of training data are more than the {MOST_CELLS:,} that are allowed")
+        if isinstance(self.model, ConvSpec) and self.model.radius < radius:
+            raise ValueError(f"a convolution of radius {self.model.radius} cannot see a radius-{radius} neighbourhood")
+        if self.initial is not None and self.budget.restart_at is not None:
+            raise ValueError("restart_at would throw the given weights away: leave one of the two out")
+        return self
+
+    @property
+    def gap(self) -> Gap:
+        return Gap(parse_rule(self.rule), self.hide, self.masking)
+
+    @property
+    def epoch(self) -> int:
+        return -(-self.train_rows // self.optimiser.batch)
+
+    def plugins(self) -> dict[str, str | None]:
+        return {self.model.factory: self.model.source} if isinstance(self.model, PluginSpec) else {}
+
+    def with_sources(self, sources: dict[str, str]) -> Self:
+        assert isinstance(self.model, PluginSpec)
+        return self.but(model=self.model.model_dump() | {"source": sources[self.model.factory]})
+
+    def describe(self) -> str:
+        kind = f"{self.model.factory}{self._code()}" if isinstance(self.model, PluginSpec) else self.model.kind
+        if isinstance(self.model, EncoderSpec):
+            kind = "waves" if self.model.positions == "waves" else ""
+        said = [
+            self._gap_in_words(),
+            regime_in_words(self.unrolling),
+            "leaky mask" if self.masking == "first" else "",
+            kind,
+            f"from {self.initial[:8]}" if self.initial else "",
+            f"restart at {self.budget.restart_at}" if self.budget.restart_at else "",
+            f"width {self.width}",
+            f"seed {self.seed}",
+        ]
+        return ", ".join(filter(None, said))
+
+    def _gap_in_words(self) -> str:
+        """A rule by the name it is known by, if it has one, and as its user wrote it."""
+        if self.written is None:
+            return self.gap.describe()
+        formula = self.written if len(self.written) <= LONGEST_FORMULA else f"{self.written[:LONGEST_FORMULA]}…"
+        shown = formula if self.rule.startswith("r") else f"{self.rule} = {formula}"
+        return self.gap.describe().replace(f"Rule {self.rule}", f"Rule {shown}", 1)

@@ -1,0 +1,172 @@
+"""What similarity can do in Experiment 2 (paper, Appendix F), and two upper bounds.
+
+Every method learns from training examples and names the operators behind other inputs; from these e and f follow by
+calculation, so naming them all is the whole answer.
+
+    KNN, MLP            classify the numbers (a, b, c, d, u), one class for each seen chain. The held-out chain is no
+                        class, so 0 % is certain; the paper reports exactly that
+    KNN, MLP by slot    ours: one answer for each slot, so that the held-out pair can be named
+    KRR                 kernel ridge regression on one indicator for each operator of each slot, the largest wins
+    KRR of f            the same regression on the final value itself, rounded: judged by f alone, names no operator
+    Oracle              tries every chain with the true operators
+    Learned Tables      reads each operator's table off the training derivations, then tries every chain with these
+Where several chains fit, the oracle and the learned tables name the first; where none does, none. Paper is silent on
+what KRR regresses. It says that KRR, unlike the network, uses the numbers directly, which speaks for f; both are
+measured.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from hardgap.core.errors import BadInput
+from hardgap.worlds.chains.chains import Examples, World
+from hardgap.worlds.chains.operators import Words
+
+Namer = Callable[[Words], Words]
+"""From inputs `[n, k + 3]` to operators `[n, k]`, or to f `[n, 1]` where a method answers that."""
+BATCH = 2048
+MLP_PASSES = 40
+UNKNOWN = -1
+
+
+@dataclass(frozen=True)
+class SymbolicMethod:
+    """A name, at most how many training examples it is given, and how it learns from them."""
+
+    name: str
+    most_examples: int
+    learn: Callable[[World, Examples, int], Namer]
+    interpolates: bool = True
+    answers: Literal["operators", "f"] = "operators"
+
+    def fit(self, world: World, train: Examples, seed: int) -> Namer:
+        """Learn from the first examples of a shuffled set; the same seed gives the same answers."""
+        if not len(train):
+            raise BadInput(f"{self.name} has no example to learn from")
+        name = self.learn(world, train[: self.most_examples], seed)
+        return lambda inputs: np.concatenate([name(inputs[i : i + BATCH]) for i in range(0, len(inputs), BATCH)])
+
+    def accuracy(self, namer: Namer, examples: Examples) -> float:
+        """The share of examples of which everything that this method answers is right."""
+        truth = examples.ops if self.answers == "operators" else examples.values[:, -1:]
+        return float((namer(examples.inputs) == truth).all(axis=1).mean())
+
+
+def numeric(world: World, inputs: Words) -> NDArray[np.float64]:
+    """The integers as numbers from 0 to 1."""
+    return inputs / (world.size - 1)
+
+
+def _by_chain(make: Callable[[int], Any]) -> Callable[[World, Examples, int], Namer]:
+    def learn(world: World, train: Examples, seed: int) -> Namer:
+        fitted = _fitted(make(seed), numeric(world, train.inputs), world.index_of(train.ops))
+        return lambda inputs: world.ops_of(np.asarray(fitted.predict(numeric(world, inputs))))
+
+    return learn
+
+
+def _by_slot(make: Callable[[int], Any]) -> Callable[[World, Examples, int], Namer]:
+    def learn(world: World, train: Examples, seed: int) -> Namer:
+        numbers = numeric(world, train.inputs)
+        fitted = [_fitted(make(seed), numbers, train.ops[:, slot]) for slot in range(world.length)]
+        return lambda inputs: np.stack([one.predict(numeric(world, inputs)) for one in fitted], axis=-1)
+
+    return learn
+
+
+def _fitted(machine: Any, numbers: NDArray[np.float64], classes: Words) -> Any:
+    with warnings.catch_warnings():  # the MLP's passes are fixed; that it could go on is known
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return machine.fit(numbers, classes)
+
+
+def _kernel_ridge(world: World, train: Examples, targets: NDArray[np.float64]) -> Any:
+    return make_pipeline(StandardScaler(), KernelRidge(kernel="rbf", alpha=1e-2)).fit(
+        numeric(world, train.inputs), targets
+    )
+
+
+def _ridge_on_indicators(world: World, train: Examples, seed: int) -> Namer:
+    machine = _kernel_ridge(world, train, np.eye(len(world.operators))[train.ops].reshape(len(train), -1))
+
+    def name(inputs: Words) -> Words:
+        found = np.asarray(machine.predict(numeric(world, inputs)))
+        return np.asarray(found.reshape(len(inputs), world.length, -1).argmax(axis=-1))
+
+    return name
+
+
+def _ridge_on_value(world: World, train: Examples, seed: int) -> Namer:
+    machine = _kernel_ridge(world, train, numeric(world, train.values[:, -1:]))
+    return lambda inputs: np.rint(machine.predict(numeric(world, inputs)) * (world.size - 1)).astype(np.int64)
+
+
+def _first_that_fits(world: World, fits_NC: NDArray[np.bool_]) -> Words:
+    """The operators of the first chain that fits each example; where none does, none."""
+    return np.where(fits_NC.any(axis=1, keepdims=True), world.ops_of(fits_NC.argmax(axis=1)), UNKNOWN)
+
+
+def _oracle(world: World, train: Examples, seed: int) -> Namer:
+    return lambda inputs: _first_that_fits(world, world.fits(inputs[:, :-1]))
+
+
+def learned_tables(world: World, train: Examples) -> Words:
+    """Each operator's results as far as training derivations show them, else -1: `[operators, size, size]`.
+
+    A derivation shows one entry at every step, and the evidence one more: e op2 c = d.
+    """
+    tables = np.full((len(world.operators), world.size, world.size), UNKNOWN)
+    left = np.column_stack([train.inputs[:, 0], train.values[:, :-1]])
+    for slot in range(world.length):
+        last = slot == world.length - 1
+        right = train.inputs[:, -1] if last else train.inputs[:, slot + 1]
+        tables[train.ops[:, slot], left[:, slot], right] = train.values[:, slot]
+    tables[train.ops[:, -1], left[:, -1], train.inputs[:, -3]] = train.inputs[:, -2]
+    return tables
+
+
+def _learned_tables(world: World, train: Examples, seed: int) -> Namer:
+    tables = learned_tables(world, train)
+
+    def name(inputs: Words) -> Words:
+        states = inputs[:, :1]
+        for slot in range(world.length):
+            results = tables[:, states, inputs[:, slot + 1, None]]
+            results = np.where(states == UNKNOWN, UNKNOWN, results)  # -1 would index the last row
+            states = np.moveaxis(results, 0, -1).reshape(len(inputs), -1)
+        return _first_that_fits(world, states == inputs[:, -2, None])
+
+    return name
+
+
+def _knn(seed: int) -> Any:
+    return KNeighborsClassifier(5)
+
+
+def _mlp(seed: int) -> Any:
+    return make_pipeline(StandardScaler(), MLPClassifier((64, 64), max_iter=MLP_PASSES, random_state=seed))
+
+
+SYMBOLIC_METHODS = (
+    SymbolicMethod("KNN", 50_000, _by_chain(_knn)),
+    SymbolicMethod("MLP", 20_000, _by_chain(_mlp)),
+    SymbolicMethod("KRR", 3_000, _ridge_on_indicators),
+    SymbolicMethod("KRR of f", 3_000, _ridge_on_value, answers="f"),
+    SymbolicMethod("KNN by slot", 50_000, _by_slot(_knn)),
+    SymbolicMethod("MLP by slot", 20_000, _by_slot(_mlp)),
+    SymbolicMethod("Oracle", 2_000_000, _oracle, interpolates=False),
+    SymbolicMethod("Learned Tables", 2_000_000, _learned_tables, interpolates=False),
+)

@@ -1,0 +1,79 @@
+"""What a run of Experiment 2 asks for (paper §4.6)."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from hardgap.core.run import Run
+from hardgap.core.specs import Optimiser, Positive, Source
+from hardgap.core.wording import plural
+from hardgap.nn.spec import Seq2SeqSpec
+from hardgap.worlds.chains.chains import World
+from hardgap.worlds.chains.gap import ChainGap
+from hardgap.worlds.chains.operators import parse_operator
+from hardgap.worlds.chains.sampling import Ambiguity
+from hardgap.worlds.chains.tokens import Condition
+
+
+class SymbolicRun(Run):
+    """One training run of Experiment 2 (paper §4.6).
+
+    Paper is silent: batch size, learning rate and length of training, and how ambiguous chains are treated.
+    """
+
+    experiment: Literal["symbolic"] = "symbolic"
+    holdout: str = Field(description="operators that never follow one another in training, side by side: ^|")
+    condition: Condition = "familiar"
+    ambiguity: Ambiguity = "unambiguous"
+    operators: tuple[str, ...] = tuple("^|&rdLR")
+    sources: dict[str, Source] = Field({}, description="SHA-256 of the code of a user's own, by import path")
+    bits: Positive = 6
+    length: Positive = Field(2, description="operators in a chain")
+    train_examples: int = Field(144_000, gt=0, le=2_000_000)
+    eval_examples: int = Field(200, gt=0, le=10_000, description="of each chain, to choose a checkpoint by")
+    test_examples: int = Field(500, gt=0, le=10_000, description="of each chain")
+    seen_examples: int | None = Field(
+        None, gt=0, le=10_000, description="of each seen chain in both, where fewer are enough than of the held-out one"
+    )
+    optimiser: Optimiser = Optimiser(batch=512)
+    model: Seq2SeqSpec = Seq2SeqSpec()
+
+    @field_validator("operators")
+    @classmethod
+    def _canonical_operators(cls, texts: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(text if ":" in text else parse_operator(text).symbol for text in texts)
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if not self.plugins():  # a run can be read where a user's own operator is not
+            assert self.gap  # making it checks it
+        elif strange := sorted(self.sources.keys() - self.plugins().keys()):
+            raise ValueError(f"sources: {strange[0]} is not among the operators")
+        if self.budget.restart_at is not None:
+            raise ValueError("budget.restart_at: a derivation is not run freely, so nothing visible contradicts it")
+        return self
+
+    @property
+    def gap(self) -> ChainGap:
+        world = World.of(self.operators, self.bits, self.length, self.sources)
+        return ChainGap(world, self.holdout, self.ambiguity)
+
+    @property
+    def epoch(self) -> int:
+        return -(-self.train_examples // self.optimiser.batch)
+
+    def plugins(self) -> dict[str, str | None]:
+        return {text: self.sources.get(text) for text in self.operators if ":" in text}
+
+    def with_sources(self, sources: dict[str, str]) -> Self:
+        return self.but(sources=self.sources | sources)
+
+    def describe(self) -> str:
+        others = "" if self.ambiguity == "unambiguous" else f", {self.ambiguity} examples"
+        bits = plural(self.bits, "bit")
+        world = "" if (self.bits, self.length) == (6, 2) else f", {self.length} operators on {bits}"
+        held_out = "held out" if self.plugins() else self.gap.describe()
+        own = f", code{self._code()}" if self.sources else ""
+        return f"{self.holdout} {held_out}, {self.condition}{others}{world}{own}, seed {self.seed}"

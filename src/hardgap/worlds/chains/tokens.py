@@ -1,0 +1,150 @@
+"""A chain's derivation as tokens, in the three conditions of the paper (Appendix F).
+
+    familiar     12 ^ 7 = 11 ; 11 | 21 = 31 ; ^ |
+    opaque       the same with letters for the operators: 12 C 7 = 11 ; 11 A 21 = 31 ; C A
+    label-only   ^ |
+
+The vocabulary holds the integers, then the operators, then `=`, `;`, begin and end: 64 + 7 + 4 = 75 in the paper's
+world. Every sequence of a condition has the same length, so nothing is padded. The network's input is the integers
+themselves. All embeddings are learned from scratch, so opaque letters are another numbering of the same tokens.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from string import ascii_lowercase, ascii_uppercase
+from typing import Literal
+
+import numpy as np
+
+from hardgap.core.errors import BadInput
+from hardgap.worlds.chains.chains import Examples, World
+from hardgap.worlds.chains.operators import Words
+
+Condition = Literal["familiar", "opaque", "label-only"]
+STRUCTURE = ("=", ";", "<begin>", "<end>")
+LETTERS = ascii_uppercase + ascii_lowercase
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a sequence of tokens says; -1 where a token of another kind stands in the place."""
+
+    labels: Words  # [n, k], the operators named at the end
+    steps: Words | None  # [n, k], the operators inside the derivation; None under label-only
+    values: Words | None  # [n, k], the results, f last; None under label-only
+
+
+@dataclass(frozen=True)
+class Codec:
+    """Between examples and tokens in one condition. `seed` draws the opaque letters."""
+
+    world: World
+    condition: Condition = "familiar"
+    seed: int = 0
+
+    @property
+    def vocabulary(self) -> int:
+        return self.world.size + len(self.world.operators) + len(STRUCTURE)
+
+    @property
+    def begin(self) -> int:
+        return self._structure("<begin>")
+
+    @property
+    def legend(self) -> dict[str, str]:
+        """Which operator each opaque letter stands for; empty in the other conditions."""
+        if self.condition != "opaque":
+            return {}
+        letters = (LETTERS[place] for place in self.letters)
+        return {letter: one.symbol for letter, one in sorted(zip(letters, self.world.operators, strict=True))}
+
+    @cached_property
+    def letters(self) -> Words:
+        """`letters[operator]` is the operator's place among the operator tokens."""
+        count = len(self.world.operators)
+        if self.condition != "opaque":
+            return np.arange(count)
+        rng = np.random.default_rng([self.seed, 12])
+        drawn = rng.permutation(count)
+        while np.array_equal(drawn, np.arange(count)):  # else it would be the familiar condition under another name
+            drawn = rng.permutation(count)
+        return drawn
+
+    @cached_property
+    def layout(self) -> tuple[str, ...]:
+        """What stands in each place after `<begin>`: a b c u, e f, op1 op2 (the paper's letters), `=`, `;`, `<end>`."""
+        names, k = self.world.input_names, self.world.length
+        labels = tuple(f"op{i + 1}" for i in range(k))
+        if self.condition == "label-only":
+            return (*labels, "<end>")
+        values = [self._value_name(i) for i in range(k)]
+        places: list[str] = []
+        for i in range(k):
+            left = names[0] if i == 0 else values[i - 1]
+            right = "u" if i == k - 1 else names[i + 1]
+            places += [left, labels[i], right, "=", values[i], ";"]
+        return (*places, *labels, "<end>")
+
+    def _value_name(self, step: int) -> str:
+        if step == self.world.length - 1:
+            return "f"
+        return "e" if self.world.length == 2 else f"e{step + 1}"
+
+    @cached_property
+    def places(self) -> dict[str, tuple[int, ...]]:
+        """Where in the layout each name stands, in order."""
+        return {name: tuple(i for i, place in enumerate(self.layout) if place == name) for name in self.layout}
+
+    def encode(self, examples: Examples) -> Words:
+        """Sequences from `<begin>` to `<end>`, `[n, 1 + places]`."""
+        columns = dict(zip(self.world.input_names, examples.inputs.T, strict=True))
+        columns |= {self._value_name(i): column for i, column in enumerate(examples.values.T)}
+        marks = self.world.size + self.letters[examples.ops]
+        columns |= {f"op{i + 1}": column for i, column in enumerate(marks.T)}
+        columns |= {name: np.full(len(examples), self._structure(name)) for name in STRUCTURE}
+        return np.stack([columns[name] for name in ("<begin>", *self.layout)], axis=-1)
+
+    def decode(self, tokens: Words) -> Answer:
+        """What sequences without their `<begin>` say, `[n, places]`."""
+        k = range(self.world.length)
+        labels = np.stack([self._operators(tokens[:, self.places[f"op{i + 1}"][-1]]) for i in k], axis=-1)
+        if self.condition == "label-only":
+            return Answer(labels, None, None)
+        steps = np.stack([self._operators(tokens[:, self.places[f"op{i + 1}"][0]]) for i in k], axis=-1)
+        values = np.stack([tokens[:, self.places[self._value_name(i)][0]] for i in k], axis=-1)
+        return Answer(labels, steps, np.where(values < self.world.size, values, -1))
+
+    def _operators(self, tokens: Words) -> Words:
+        place = tokens - self.world.size
+        valid = (place >= 0) & (place < len(self.letters))
+        return np.where(valid, np.argsort(self.letters)[np.where(valid, place, 0)], -1)
+
+    def _structure(self, name: str) -> int:
+        return self.world.size + len(self.world.operators) + STRUCTURE.index(name)
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """How each token is written."""
+        symbols = [one.symbol for one in self.world.operators]
+        if self.condition == "opaque":
+            symbols = list(LETTERS[: len(symbols)])
+        return (*map(str, range(self.world.size)), *symbols, *STRUCTURE)
+
+    def write(self, tokens: Words) -> str:
+        """One sequence as text.
+
+        >>> codec = Codec(World())
+        >>> codec.write(codec.read("12 ^ 7 = 11 ; 11 | 21 = 31 ; ^ | <end>"))
+        '12 ^ 7 = 11 ; 11 | 21 = 31 ; ^ | <end>'
+        """
+        return " ".join(self.texts[int(token)] for token in tokens)
+
+    def read(self, text: str) -> Words:
+        """The tokens of a text; `BadInput` names the first word that is none."""
+        for word in text.split():
+            if word not in self.texts:
+                raise BadInput(f"{word!r} is not a token; there are 0 to {self.world.size - 1} and "
+                               f"{' '.join(self.texts[self.world.size :])}")  # fmt: skip
+        return np.array([self.texts.index(word) for word in text.split()], dtype=np.int64)

@@ -1,0 +1,192 @@
+"""What trials say, from curves that are written down here: rates, tables, figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.patches import Rectangle
+
+import hardgap.studies  # noqa: F401  (declares the trials)
+from hardgap.core.errors import BadInput
+from hardgap.core.specs import Scale, Temperature, Unrolling
+from hardgap.report.document import fill, markdown
+from hardgap.report.statistics import rank_correlation
+from hardgap.runs.store import Store
+from hardgap.studies.rates import pooled, rates
+from hardgap.studies.tempered.document import measured, sections
+from hardgap.studies.tempered.figures import CONTROL, FIGURES, TEMPERED, tempered_figure
+from hardgap.studies.tempered.measure import measure_trial, progress
+from hardgap.studies.tempered.search import search_table
+from hardgap.studies.tempered.tables import tempered_table
+from hardgap.studies.trial import TRIALS, limited
+from hardgap.worlds.automaton.run import AutomatonRun
+
+ROOT = Path(__file__).parents[3]
+NAMES = ("logit", "gradient", "pull")
+LOGGED = {f"{name}_{kind}": 0.5 for name in NAMES for kind in ("hidden", "visible")}
+
+
+def finish(store: Store, run: AutomatonRun, holdout: float, solved_at: int) -> None:
+    """A run as if trained: nothing until `solved_at`, then this holdout accuracy."""
+    store.add([run])
+    store.claim([run.id], "me")
+    curve = [
+        {"step": step, "loss": 0.1, "visible": 1.0, "holdout": reached, "detail": {"saturation": LOGGED}}
+        for step, reached in ((0, 0.0), (solved_at, holdout), (solved_at + 50, holdout))
+    ]
+    store.finish(run.id, "me", curve, "budget", {}, 0.0)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Of every arm the first run is done; all but the first arm of a trial recovered, each a step later."""
+    opened, seen = Store(tmp_path_factory.mktemp("trials")), set()
+    for trial in TRIALS.values():
+        for index, arm in enumerate(trial.arms("desk")):
+            run = arm.runs[0]
+            if run.id not in seen:
+                seen.add(run.id)
+                finish(opened, run, 1.0 if index else 0.2, 100 + index)
+    return opened
+
+
+def test_a_rate_counts_what_is_done(store: Store) -> None:
+    first, second, *_ = measured = rates(TRIALS["target"].arms("desk"), store)
+    assert (first.n, first.planned, first.recovered, first.solved, first.median_steps) == (1, 10, 0, 0, None)
+    assert (second.n, second.recovered, second.steps, second.median_steps) == (1, 1, (101,), 101.0)
+    whole = pooled(measured, "all")
+    assert (whole.n, whole.planned, whole.recovered, whole.paper) == (24, 240, 23, (104, 240))
+    assert whole.median_steps == pytest.approx(112.5)  # the unsolved run counts as slower than any
+    assert progress(TRIALS["target"], "desk", store) == (24, 240)
+
+
+def test_a_solution_that_is_lost_again_does_not_count(tmp_path: Path) -> None:
+    store, arm = Store(tmp_path), TRIALS["target"].arms("desk")[0]
+    (run, again, *_), both = arm.runs, {0: 0.0, 50: 1.0, 100: 0.2, 150: 1.0}
+    for one, course in ((run, both | {200: 1.0}), (again, both | {200: 0.8})):
+        store.add([one])
+        store.claim([one.id], "me")
+        curve = [{"step": s, "loss": 0.1, "visible": 1.0, "holdout": h, "detail": {}} for s, h in course.items()]
+        store.finish(one.id, "me", curve, "budget", {}, 0.0)
+    found = rates([arm], store)[0]
+    assert (found.recovered, found.solved, found.steps) == (2, 1, (150,))
+
+
+@pytest.mark.parametrize("name", TRIALS)
+def test_every_trial_has_a_table_and_most_a_figure(name: str, store: Store) -> None:
+    data = measure_trial(TRIALS[name], "desk", store)
+    table = tempered_table(data)
+    assert table.rows
+    assert all(len(row) == len(table.columns) for row in table.rows)
+    assert markdown([table]).count("\n|") == len(table.rows) + 2
+    if name in FIGURES:
+        assert tempered_figure(data).axes
+    else:
+        with pytest.raises(BadInput, match=f"no figure of {name}; there is one of target"):
+            tempered_figure(data)
+
+
+@pytest.mark.parametrize("scale", ["smoke", "desk", pytest.param("paper", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", TRIALS)
+def test_every_trial_can_be_looked_at_before_it_is_run(name: str, scale: Scale, tmp_path: Path) -> None:
+    data = measure_trial(TRIALS[name], scale, Store(tmp_path))
+    assert not any(arm["n"] for arm in data["arms"])
+    assert tempered_table(data).rows
+
+
+@pytest.fixture
+def target_store(tmp_path: Path) -> Store:
+    """Two seeds of Rule 150's patterns 0 and 2: tempered, seed 0 recovers; at T = 1, seed 1 does, and one of seed 2."""
+    store = Store(tmp_path)
+    for name, recovering, solved_at in (("target", 0, 100), ("control", 1, 200)):
+        arms = TRIALS[name].arms("desk")
+        for run in (*arms[0].runs[:2], *arms[2].runs[:2]):
+            finish(store, run, 1.0 if run.seed == recovering else 0.2, solved_at)
+    finish(store, TRIALS["control"].arms("desk")[0].runs[2], 1.0, 200)
+    return store
+
+
+def test_the_control_beside_the_target_is_of_the_same_seeds(target_store: Store) -> None:
+    both = measure_trial(TRIALS["target"], "desk", target_store)
+    assert (both["arms"][0]["n"], both["control"][0]["n"], both["control"][0]["planned"]) == (2, 3, 10)
+    one = measure_trial(limited(TRIALS["target"], 1), "desk", target_store)
+    counts = [
+        (side[i]["recovered"], side[i]["n"], side[i]["planned"])
+        for side in (one["arms"], one["control"])
+        for i in (0, 2)
+    ]
+    assert counts == [(1, 1, 1), (1, 1, 1), (0, 1, 1), (0, 1, 1)]
+    assert [arm["n"] for arm in one["control_whole"]] == [2, 0, 0, 2]
+
+
+def test_the_test_against_the_control_takes_seeds_that_both_have(target_store: Store) -> None:
+    """Seed 2 was run at T = 1 alone: 2 of 4 against 2 of 4 is left, and no difference."""
+    data = measure_trial(TRIALS["target"], "desk", target_store)
+    assert data["control_whole_steps"] == [[2640], [1570], [1570], [1570, 2640]]
+    assert data["p_against_control"] == [1.0, None, None, 1.0]
+    apart = measure_trial(limited(TRIALS["target"], 1), "desk", target_store)
+    assert apart["p_against_control"][0] == pytest.approx(1 / 3)  # 2 of 2 against 0 of 2
+    row = next(row for row in tempered_table(apart).rows if row[:2] == ["Rule 150", "all"])
+    assert row[2:8] == ["8/80", "0/2 of 8", "2,640", "2/2 of 8", "34 to 100", "0.3"]
+
+
+def test_the_figure_of_the_target_draws_each_side_in_its_place_and_colour(target_store: Store) -> None:
+    """Tempered recovers one of two and the control two of three of pattern 0: no bar may stand for the other."""
+    axes = tempered_figure(measure_trial(TRIALS["target"], "desk", target_store)).axes
+    bars = [bar for bar in axes[0].patches if isinstance(bar, Rectangle)]
+    drawn = {
+        (round(bar.get_x() + bar.get_width() / 2, 2), to_hex(bar.get_facecolor())): bar.get_height() for bar in bars
+    }
+    assert (drawn[0.0, CONTROL], drawn[0.27, TEMPERED]) == (pytest.approx(200 / 3), 50.0)
+    assert (drawn[2.0, CONTROL], drawn[2.27, TEMPERED]) == (50.0, 50.0)
+    assert drawn[1.73, to_hex("#777777")] == 40.0  # the paper's 4 of 10
+    (steps,) = [line for line in axes[3].lines if 0 in [round(x) for x in line.get_xdata()] and len(line.get_ydata())]
+    assert list(steps.get_ydata()) == [100]  # of the tempered run that was solved
+
+
+def test_what_was_not_measured_is_not_drawn(tmp_path: Path) -> None:
+    data = measure_trial(TRIALS["dial"], "desk", Store(tmp_path))
+    with pytest.raises(BadInput, match="nothing of dial has been measured yet at desk scale"):
+        tempered_figure(data)
+
+
+def test_the_cliff_shows_what_is_determined(store: Store, tmp_path: Path) -> None:
+    data = measure_trial(TRIALS["cliff"], "desk", store)
+    assert set(data["determined"]) == {1.0}, "of the first set of each size, the only one that was run"
+    assert set(measure_trial(TRIALS["cliff"], "desk", Store(tmp_path))["determined"]) == {None}
+    shares = dict(data["information"]["D"])
+    assert shares[14] == shares[24] == 1.0
+    assert shares[31] < shares[29] < 1.0
+
+
+def test_the_page_is_what_the_results_say() -> None:
+    text = (ROOT / "docs" / "tempered.md").read_text()
+    found = sections(measured(ROOT / "results"), ROOT / "results")
+    assert fill(text, found) == text
+    assert "@" not in text  # nothing is left to be said
+
+
+def test_the_search_is_told_by_setting(tmp_path: Path) -> None:
+    store, start = Store(tmp_path), TRIALS["target"].arms("desk")[0].runs[0]
+    falling = start.but(unrolling=Unrolling(temperature=Temperature(start=6.0, over=1046)))
+    rounded = start.but(unrolling=Unrolling(feedback="hard", backward="identity"), rule="30", hide=(4,))
+    for run, holdout in ((falling, 1.0), (falling.but(hide=(7,)), 0.0), (rounded, 0.0)):
+        finish(store, run, holdout, 100)
+    assert search_table(store).rows == [
+        ["T from 6 to 1 over 1,046 steps", "150: 0, 7", "1,570", "1/2"],
+        ["rounded, gradient of identity", "30: 4", "1,570", "0/1"],
+        ["all of them", "", "", "1/3"],
+    ]
+
+
+def test_rank_correlation_against_orders_that_are_known() -> None:
+    rising = rank_correlation([1, 2, 3, 4, 5, 6], [1, 4, 9, 16, 25, 36])
+    assert rising["rho"] == pytest.approx(1.0)
+    falling = rank_correlation([1, 2, 3, 4, 5, 6], [6, 5, 4, 3, 1, 2])
+    assert falling["rho"] == pytest.approx(-33 / 35)
+    assert falling["low"] is not None
+    assert falling["high"] is not None
+    assert -1 <= falling["low"] < -33 / 35 < falling["high"] < 0
+    assert rank_correlation([1, 1, 1, 1, 1], [1, 2, 3, 4, 5])["rho"] is None

@@ -1,0 +1,62 @@
+"""The numbers in docs/baselines.md are those of the measured files, and the verdicts follow from them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hardgap.studies.interpolation.measure import PUBLISHED, compare
+from hardgap.studies.interpolation.temporal import PUBLISHED as PUBLISHED_TEMPORAL
+
+ROOT = Path(__file__).parents[4]
+DOCUMENT = (ROOT / "docs" / "baselines.md").read_text()
+
+
+def measured(name: str) -> Any:
+    return json.loads((ROOT / "results" / "baselines" / f"{name}.json").read_text())
+
+
+def span(values: list[float]) -> str:
+    low, high = (f"{value:.0f}" for value in values)
+    return low if low == high else f"{low}–{high}"
+
+
+def test_table_1_is_the_measured_one() -> None:
+    report = measured("rule-150-desk")
+    assert all(run["run"] in DOCUMENT and run["final_holdout"] >= 0.95 for run in report["runs"])
+    for line in report["table"]:
+        published = PUBLISHED.get(line["level"], {})
+        cells = [
+            span(line["holdout"][m]) + (f" [{span(list(published[m]))}]" if m in published else "")
+            for m in line["holdout"]
+        ]
+        assert f"| {line['title']} | {' | '.join(cells)} |" in DOCUMENT
+        assert line["verdict"] == {m: compare(line["holdout"][m], published[m]) for m in published}
+
+
+def test_the_size_curve_is_the_measured_one() -> None:
+    sizes = measured("rule-150-desk-sizes")["sizes"]
+    for place, line in enumerate(sizes[0]["table"]):
+        for method in line["holdout"]:
+            values = [entry["table"][place]["holdout"][method] for entry in sizes]
+            if place < 3:
+                assert values == [[0, 0]] * len(sizes)
+            else:
+                assert f"| {line['title']} | {method} | {' | '.join(map(span, values))} |" in DOCUMENT
+
+
+@pytest.mark.parametrize("pattern", [2, 5])
+def test_the_temporal_table_is_the_measured_one(pattern: int) -> None:
+    report = measured(f"temporal-150-{pattern}")
+    assert report["published"] == PUBLISHED_TEMPORAL[(pattern,)]
+    for name, found in report["methods"].items():
+        assert f"{100 * found['holdout']:.1f} [{report['published'][name]}]" in DOCUMENT
+
+
+def test_the_failed_run_reads_as_wrong_as_it_answers() -> None:
+    after = [line for line in measured("rule-150-desk-failed")["table"] if "hidden" in line["level"]]
+    assert [line["network"] for line in after] == [0.0, 0.0]
+    assert all(values == [0, 0] for line in after for values in line["holdout"].values())
