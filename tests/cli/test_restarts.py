@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hardgap.studies.tempered.measure import measure_trial
 
 from hardgap.cli import main
 from hardgap.report.figures import curves_figure
@@ -14,7 +15,6 @@ from hardgap.runs.store import Store
 from hardgap.studies.circuits.figure import timeline_figure
 from hardgap.studies.circuits.tables import timeline_table
 from hardgap.studies.tempered.figures import tempered_figure
-from hardgap.studies.tempered.measure import measure_trial
 from hardgap.studies.tempered.tables import tempered_table
 from hardgap.studies.tempered.target import unharmed
 from hardgap.studies.tempered.wide import wide

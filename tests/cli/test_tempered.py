@@ -28,21 +28,23 @@ def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str,
     return int(ended.value.code or 0), said.out, said.err
 
 
-def test_a_trial_is_trained_printed_and_drawn_and_the_second_time_it_is_there(
+def test_a_study_is_trained_printed_and_drawn_and_the_second_time_it_is_there(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     asked = ("tempered", "unharmed", "--scale", "smoke", "--seeds", "1", "--json")
     code, out, _ = call(capsys, *asked)
     first = json.loads(out)
     assert code == 0
-    assert [(arm["factor"], arm["value"], arm["n"], arm["planned"]) for arm in first["arms"]] == [
-        (rule, way, 1, 1) for rule in ("Rule D", "Rule G") for way in ("tempered", "T = 1")
+    assert [(arm["labels"], arm["n"], arm["planned"]) for arm in first["arms"]] == [
+        ({"rule": rule, "way": way}, 1, 1) for rule in ("D", "G") for way in ("tempered", "T = 1")
     ]
+    _, out, _ = call(capsys, "reproduce", "tempered/unharmed", *asked[2:], "--no-run")
+    assert json.loads(out) == [first]  # the same study by its whole name
     assert json.loads(call(capsys, *asked, "--no-run")[1]) == first
     code, out, _ = call(capsys, "tempered", "unharmed", "--scale", "smoke", "--no-run", "--markdown")
     assert (code, out.count("/1 of 10")) == (0, 4)
     _, out, _ = call(capsys, "tempered", "--scale", "smoke", "--json")
-    assert {row["trial"]: row["done"] for row in json.loads(out)}["unharmed"] == 4
+    assert {row["study"]: row["done"] for row in json.loads(out)}["tempered/unharmed"] == 4
     _one_run_has_one_file(capsys, tmp_path)
 
 
@@ -58,22 +60,22 @@ def _one_run_has_one_file(capsys: pytest.CaptureFixture[str], folder: Path) -> N
     assert not files[0].exists()
 
 
-def test_without_any_store_the_trials_are_listed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_without_any_store_the_studies_are_listed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "baselines-only").mkdir()  # `symbolic baselines` keeps its tables in a folder without a database
     for folder in ("nowhere", "baselines-only"):
         code, out, _ = call(capsys, "tempered", "--json", "--store", folder)
         assert code == 0
-        assert {row["trial"]: (row["done"], row["planned"]) for row in json.loads(out)}["target"] == (0, 240)
+        assert {row["study"]: (row["done"], row["planned"]) for row in json.loads(out)}["tempered/target"] == (0, 240)
     assert [path.name for path in tmp_path.rglob("*")] == ["baselines-only"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["dail"], "there is no trial 'dail'; there is"),
+        (["dail"], "there is no study 'tempered/dail' (did you mean tempered/dial?)"),
         (["dial", "--seeds", "0"], "--seeds 0: at least one seed is needed"),
         (["dial", "--no-run"], "no store"),
-        (["unharmed", "--figure", "x.svg"], "there is no figure of unharmed"),
+        (["unharmed", "--figure", "x.svg"], "there is no figure of tempered/unharmed"),
         (["dial", "--figure", "x.jpg"], "--figure x.jpg: the name must end in"),
         (["dial", "--budget", "soon"], "--budget soon: write a time such as"),
         (["dial", "--workers", "0"], "--workers 0: at least one worker is needed"),

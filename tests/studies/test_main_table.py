@@ -5,7 +5,8 @@ import pytest
 import hardgap.studies  # noqa: F401  (declares them)
 from hardgap.core.errors import BadInput
 from hardgap.core.specs import SCALES
-from hardgap.studies.study import STUDIES, Published, choose, most_informative_first
+from hardgap.studies.published import Rate
+from hardgap.studies.study import STUDIES, choose, most_informative_first
 from hardgap.worlds.automaton.rule import parse_rule
 from hardgap.worlds.automaton.run import AutomatonRun
 
@@ -23,8 +24,9 @@ ROWS = {
 @pytest.mark.parametrize("name", ROWS)
 def test_a_row_has_as_many_runs_as_the_paper_and_its_numbers(name: str) -> None:
     study, (runs, published) = STUDIES[name], ROWS[name]
-    paper = study.published
-    assert isinstance(paper, Published)
+    (arm,) = study.arms("desk")
+    paper = arm.published
+    assert isinstance(paper, Rate)
     assert (paper.successes, paper.n, paper.mean) == published
     assert study.claim.endswith(".")
     for scale in SCALES:
@@ -58,5 +60,5 @@ def test_one_seed_of_everything_comes_first_and_short_before_long() -> None:
 
 
 def test_an_unknown_study_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(BadInput, match=r"no study 'mian'.*main/rule-d-soft"):
+    with pytest.raises(BadInput, match=r"no study 'mian' \(did you mean main\?\)"):
         choose(["mian"])

@@ -19,7 +19,7 @@ from rich.text import Text
 from hardgap.cli.tables import make_columns, printable, table_lines
 
 if TYPE_CHECKING:
-    from hardgap.report.table import TextTable
+    from hardgap.core.table import Table
 
 StoreFolder = Annotated[Path, Parameter(name="--store", env_var="HARDGAP_STORE", help="Folder that keeps the runs.")]
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON instead of a table.")]
@@ -92,7 +92,7 @@ def show_table(
         console.out("\n".join(line for line, _ in group), style=style or None, highlight=False)
 
 
-def show_text_table(table: TextTable) -> None:
+def show_text_table(table: Table) -> None:
     """A table that a report made."""
     show_table(table.title, table.columns, table.rows, table.right, table.detail, table.notes)
 

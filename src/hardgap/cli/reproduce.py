@@ -2,127 +2,62 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import STORE, Json, StoreFolder, percent, show_json, show_table, show_text_table
-from hardgap.cli.parts import show_parts
-from hardgap.cli.writing import check_figure
-from hardgap.core.errors import BadInput
-
-if TYPE_CHECKING:
-    from hardgap.studies.study import Study
-    from hardgap.studies.symbolic.verdict import MeasuredSeeds
-    from hardgap.studies.verdict import Measured
+from hardgap.cli.output import STORE, Json, StoreFolder
+from hardgap.cli.studies import (
+    Asked,
+    BudgetTime,
+    DoRun,
+    FigureFile,
+    KeepFolder,
+    ScaleName,
+    Seeds,
+    Workers,
+    measure_studies,
+    show_list,
+    show_results,
+)
 
 
 def reproduce(
-    *studies: Annotated[str, Parameter(help="Names, or beginnings of names such as `main`; all if none.")],
-    scale: Annotated[Literal["smoke", "desk", "paper"], Parameter(help="How large; see `docs/fidelity.md`.")] = "desk",
-    budget: Annotated[str | None, Parameter(help="Stop after this long, e.g. 90m; the next call goes on.")] = None,
-    run: Annotated[bool, Parameter(help="Train what is missing; `--no-run` only prints what is there.")] = True,
-    figure: Annotated[Path | None, Parameter(help="Also draw it: FILE.svg, .png or .pdf.")] = None,
-    workers: Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")] = None,
+    *studies: Annotated[str, Parameter(help="Names, or beginnings of names such as `main`; the paper's if none.")],
+    list_them: Annotated[
+        bool, Parameter(name="--list", negative="", help="List studies and what is measured of them.")
+    ] = False,
+    scale: ScaleName = "desk",
+    seeds: Seeds = None,
+    budget: BudgetTime = None,
+    run: DoRun = True,
+    figure: FigureFile = None,
+    keep: KeepFolder = None,
+    workers: Workers = None,
     store: StoreFolder = STORE,
     json: Json = False,
 ) -> int:
-    """Run what is missing of the paper's claims, then print measured beside published.
+    """Run what is missing of a claim, then print measured beside published.
 
     One seed of everything comes before a second seed of anything, so that a short budget tells the most.
     The committed measurements can be taken in first: `hardgap runs import results/`.
 
     Try:
 
+        hardgap reproduce --list
         hardgap reproduce main --budget 90m
         hardgap reproduce main/rule-d-soft main/rule-d-none
         hardgap reproduce main --no-run --figure main.svg
         hardgap reproduce symbolic/xor-or --budget 30m
+        hardgap reproduce tempered/cliff --seeds 1
     """
     import hardgap.studies  # noqa: F401  (declares them)
-    from hardgap.cli.running import check_workers, parse_duration
-    from hardgap.runs.store import Store
-    from hardgap.studies.study import Published, choose, most_informative_first
-    from hardgap.studies.symbolic.verdict import measure_seeds
-    from hardgap.studies.verdict import measure
+    from hardgap.studies.study import STUDIES, choose
 
-    chosen = choose(studies)
-    if figure is not None:
-        _check_one_figure(chosen)
-        check_figure(figure)
-    check_workers(workers)
-    seconds = parse_duration(budget) if budget else None
-    opened = Store(store, create=run)
-    code = 0
-    if run:
-        from hardgap.cli.running import run_and_report
-
-        code = run_and_report(opened, most_informative_first(chosen, scale), workers=workers, seconds=seconds)
-    with show_parts("reading the runs"):
-        counted = [measure(study, scale, opened) for study in chosen if isinstance(study.published, Published)]
-        averaged = [measure_seeds(one, scale, opened) for one in chosen if not isinstance(one.published, Published)]
-    if figure is not None:
-        from hardgap.report.figures import save_figure
-        from hardgap.studies.main_table_figure import main_table_figure
-        from hardgap.studies.symbolic.coverage_figure import symbolic_table_figure
-
-        save_figure(main_table_figure(counted) if counted else symbolic_table_figure(averaged), figure)
-    if json:
-        show_json([*(result.as_dict() for result in counted), *(result.as_dict() for result in averaged)])
-        return code
-    if counted:
-        show_measured(counted)
-    if averaged:
-        show_averaged(averaged)
+    if list_them:
+        show_list(choose(studies) if studies else list(STUDIES.values()), scale, store, json=json)
+        return 0
+    asked = Asked(scale, store, seeds, budget, run, figure, keep, workers)
+    code, results = measure_studies(choose(studies), asked)
+    show_results(results, json=json)
     return code
-
-
-def _check_one_figure(chosen: list[Study]) -> None:
-    """Before anything is trained: whether these studies are one figure."""
-    from hardgap.studies.study import Published
-
-    if len({isinstance(study.published, Published) for study in chosen}) > 1:
-        raise BadInput("--figure: success rates and means are two figures; name `symbolic`, or studies other than it")
-
-
-def show_measured(measured: list[Measured]) -> None:
-    """Measured beside published, as a table, with each claim in words."""
-    scale = measured[0].scale
-    counts, means = ["published", f"measured at {scale}"], ["success rate, Wilson %", "mean %", "published mean %"]
-    show_table(
-        f"Measured at {scale} scale beside the paper's own numbers (holdout accuracy, 95 % intervals)",
-        ["study", *counts, "verdict", *means],
-        [
-            [
-                m.study,
-                "" if m.published_n is None else f"{m.published_successes}/{m.published_n}",
-                f"{m.successes}/{m.n}" + (f" of {m.planned}" if m.n < m.planned else ""),
-                m.verdict,
-                _range(m.wilson),
-                _mean(m.mean, m.mean_interval),
-                _mean(m.published_mean, m.published_interval),
-            ]
-            for m in measured
-        ],
-        right=[*counts, *means],
-        detail=means,
-        notes=[m.claim for m in measured],
-    )
-
-
-def show_averaged(measured: list[MeasuredSeeds]) -> None:
-    """Means over seeds, measured beside published: the verdicts, then the layout of the paper's table."""
-    from hardgap.studies.symbolic.verdict import paper_table, verdict_table
-
-    for table in (verdict_table(measured), paper_table(measured)):
-        if table.rows:
-            show_text_table(table)
-
-
-def _mean(mean: float | None, interval: tuple[float, float] | None) -> str:
-    return f"{percent(mean)} [{_range(interval)}]" if interval else percent(mean)
-
-
-def _range(interval: tuple[float, float] | None) -> str:
-    return "" if interval is None else f"{percent(interval[0])} to {percent(interval[1])}"

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from hardgap.cli.baselines import one_thread
-from hardgap.cli.output import STORE, Json, StoreFolder, complain, err, percent, show_json, show_table, show_text_table
+from hardgap.cli.output import STORE, Json, StoreFolder, percent, show_json, show_table
 from hardgap.cli.parts import show_parts
+from hardgap.cli.studies import (
+    Asked,
+    BudgetTime,
+    DoRun,
+    FigureFile,
+    Seeds,
+    Workers,
+    measure_studies,
+    show_results,
+)
 from hardgap.cli.symbolic import Ambiguous, Bits, Length, Operators, ScaleName, configure, named_operators
-from hardgap.cli.writing import check_figure, check_folder
+from hardgap.cli.writing import check_folder
 from hardgap.runs.selection import Selection
 
 if TYPE_CHECKING:
@@ -101,81 +111,38 @@ def _show(runs: list[SymbolicRun], found: list[Baselines]) -> None:
 def coverage(
     *,
     scale: ScaleName = "desk",
-    seeds: Annotated[int, Parameter(help="Of each pair; the paper has three.")] = 3,
+    seeds: Seeds = None,
     select: Annotated[
         Selection, Parameter(help="Which checkpoint orders and fills all but its own columns.")
     ] = "eval-holdout",
-    budget: Annotated[str | None, Parameter(help="Stop after this long, e.g. 90m; the next call goes on.")] = None,
-    run: Annotated[bool, Parameter(help="Train what is missing; `--no-run` only prints what is there.")] = True,
-    figure: Annotated[Path | None, Parameter(help="Also draw it: FILE.svg, .png or .pdf.")] = None,
-    workers: Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")] = None,
+    budget: BudgetTime = None,
+    run: DoRun = True,
+    figure: FigureFile = None,
+    workers: Workers = None,
     keep: Keep = None,
     store: StoreFolder = STORE,
     json: Json = False,
 ) -> int:
     """Hold out each of the 49 pairs in turn: is every one understood better than any baseline explains?
 
-    Baselines of all pairs come first, then one seed of every pair before a second of any, so that a short budget
-    tells the most.
+    This is `hardgap reproduce symbolic/coverage`. Baselines of all pairs come first, then one seed of every pair
+    before a second of any, so that a short budget tells the most.
 
     Try:
 
         hardgap symbolic coverage --seeds 1 --budget 90m
         hardgap symbolic coverage --no-run --figure coverage.svg
     """
-    from hardgap.cli.running import check_workers, parse_duration, run_and_report
-    from hardgap.report.figures import save_figure
-    from hardgap.runs.store import Store
-    from hardgap.studies.symbolic.coverage import (
-        baseline_runs,
-        coverage_report,
-        coverage_runs,
-        coverage_seeds,
-        pair_results,
-    )
-    from hardgap.studies.symbolic.coverage_tables import baselines_table, coverage_table, summary_table
-
-    chosen = coverage_seeds(seeds)
-    seconds = parse_duration(budget) if budget else None
-    check_workers(workers)
-    check_figure(figure)
-    folder = _kept_in(keep, store, baseline_runs(scale) if run else [])
-    opened = Store(store, create=run)
-    code = 0
-    if run:
-        left = _measure_baselines(folder, scale, seconds)
-        if left is None or left > 0:
-            code = run_and_report(opened, coverage_runs(scale, chosen), workers=workers, seconds=left)
-        else:
-            complain("the time budget went into baselines; the same command goes on with the networks")
-    with show_parts("reading the runs"):
-        report = coverage_report(pair_results(opened, folder, scale, chosen), scale, select)
-    if figure is not None:
-        from hardgap.studies.symbolic.coverage_figure import coverage_figure
-
-        save_figure(coverage_figure(report), figure)
-        err().print(f"drawn to {figure}")
-    if json:
-        show_json(report)
-        return code
-    for table in (coverage_table(report), baselines_table(report), summary_table(report)):
-        show_text_table(table)
-    return code
-
-
-def _measure_baselines(folder: Path, scale: Literal["smoke", "desk", "paper"], seconds: float | None) -> float | None:
-    """Baselines that are missing, until the time is spent; how many seconds are left, None if there is no limit."""
-    import time
-
-    from hardgap.studies.symbolic.baselines import measure_baselines
+    import hardgap.studies  # noqa: F401  (declares them)
+    from hardgap.studies.study import choose
     from hardgap.studies.symbolic.coverage import baseline_runs
 
-    began = time.monotonic()
-    runs = baseline_runs(scale)
-    with one_thread(), show_parts() as progress:
-        for done, run in enumerate(runs):
-            progress(f"baselines of {run.holdout}", done, len(runs))
-            measure_baselines(folder, run)
-            if seconds is not None and time.monotonic() - began > seconds:
-                break
-    return None if seconds is None else seconds - (time.monotonic() - began)
+    folder = _kept_in(keep, store, baseline_runs(scale) if run else [])
+    asked = Asked(scale, store, seeds, budget, run, figure, workers=workers, baselines=folder)
+    code, results = measure_studies(choose(["symbolic/coverage"]), asked)
+    results[0].more["selection"] = select
+    if json:
+        show_json(results[0].as_dict())
+    else:
+        show_results(results, json=False)
+    return code

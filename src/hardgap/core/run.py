@@ -11,11 +11,9 @@ import json
 from abc import abstractmethod
 from collections.abc import Iterable
 from functools import cache, cached_property
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar, cast
 
-from pydantic import (
-    Field,
-)
+from pydantic import Field
 
 from hardgap.core.plugins import check_plugin, source_of, trust
 from hardgap.core.specs import Budget, Optimiser, Spec
@@ -122,6 +120,13 @@ def check_plugins(runs: Iterable[Run]) -> None:
     """Refuse runs with a plug-in that nobody named, or whose code is another one by now."""
     for path, source in {item for run in runs for item in run.plugins().items()}:
         check_plugin("plug-in", path, source)
+
+
+def only(kind: type[R], runs: Iterable[Run]) -> list[R]:
+    """Runs that are all of one world, as what they are."""
+    found = list(runs)
+    assert all(isinstance(run, kind) for run in found)
+    return cast(list[R], found)
 
 
 def validated(spec: type[T], data: dict[str, Any]) -> T:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from hardgap.core.table import Table
 from hardgap.core.wording import plural
-from hardgap.report.table import TextTable
 
 READABLE = 0.95
 """Share of visible cells from which on the readout can read a level."""
@@ -14,11 +14,11 @@ POINTED = 0.5
 """Share of a head's weight on one offset from which on it looks there."""
 
 
-def findings_table(data: dict[str, Any]) -> TextTable:
+def findings_table(data: dict[str, Any]) -> Table:
     """The table that the network computes as the title; a row for each other analysis that answers in one line."""
     rows: list[list[object]] = [[name, FINDINGS[name](data[name])] for name in FINDINGS if name in data]
     title = _rule(data["rule"]) if "rule" in data else "What was found"
-    return TextTable(title, ["analysis", "what was found"], rows)
+    return Table(title, ["analysis", "what was found"], rows)
 
 
 def _rule(data: dict[str, Any]) -> str:

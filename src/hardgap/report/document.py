@@ -9,8 +9,8 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from hardgap.core.errors import BadInput
+from hardgap.core.table import Table
 from hardgap.report.figures import save_figure
-from hardgap.report.table import TextTable
 from hardgap.runs.results import write_text
 
 Figures = dict[str, Callable[[], Figure]]
@@ -60,14 +60,14 @@ def fill(text: str, found: dict[str, str]) -> str:
     return BLOCK.sub(lambda match: f"{match[1]}{found[match['name']]}{match[3]}", text)
 
 
-def markdown(tables: Sequence[TextTable]) -> str:
+def markdown(tables: Sequence[Table]) -> str:
     """Tables with their titles above them; nothing measured is said in words."""
     if not tables:
         return "\nNot measured yet.\n\n"
     return "\n" + "\n".join(_markdown(table) for table in tables) + "\n"
 
 
-def _markdown(table: TextTable) -> str:
+def _markdown(table: Table) -> str:
     rule = ["---:" if column in table.right else "---" for column in table.columns]
     lines: list[Sequence[object]] = [table.columns, rule, *table.rows]
     body = "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines)

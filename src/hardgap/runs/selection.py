@@ -17,6 +17,8 @@ from typing import Any, Literal, get_args
 from hardgap.core.errors import BadInput
 
 Selection = Literal["final", "eval-holdout", "eval-seen"]
+PAPERS_CHOICE: Selection = "eval-holdout"
+"""The choice of checkpoint that the paper makes, and so the one that is compared with it."""
 SELECTIONS: tuple[Selection, ...] = get_args(Selection)
 
 

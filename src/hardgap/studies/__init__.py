@@ -1,7 +1,8 @@
-"""Every claim that is measured by training runs; importing this package declares them all."""
+"""Every claim that is measured; importing this package declares them all."""
 
 from hardgap.studies import ceiling, main_table
 from hardgap.studies.symbolic import ambiguity as symbolic_ambiguity
+from hardgap.studies.symbolic import coverage as symbolic_coverage
 from hardgap.studies.symbolic import table as symbolic_table
 from hardgap.studies.tempered import cliff, dial, explain, forecast, target, wide
 
@@ -13,6 +14,7 @@ __all__ = [
     "forecast",
     "main_table",
     "symbolic_ambiguity",
+    "symbolic_coverage",
     "symbolic_table",
     "target",
     "wide",

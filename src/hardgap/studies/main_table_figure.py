@@ -10,32 +10,31 @@ from matplotlib.figure import Figure
 
 from hardgap.report.figures import HOLDOUT, PAPER, STYLE
 from hardgap.report.statistics import wilson
-from hardgap.studies.verdict import Measured
+from hardgap.studies.measure import StudyResult
 
 
-def main_table_figure(measured: Sequence[Measured]) -> Figure:
+def main_table_figure(results: Sequence[StudyResult]) -> Figure:
     """Success rates with Wilson intervals: published (grey, paper scale) and measured (blue)."""
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(7.5, 0.55 * len(measured) + 1.1), layout="constrained")
+        figure = Figure(figsize=(7.5, 0.55 * len(results) + 1.1), layout="constrained")
         axes = figure.add_subplot()
-        for place, m in enumerate(reversed(measured)):
-            if m.published_successes is not None and m.published_n is not None:
-                interval = wilson(m.published_successes, m.published_n)
-                _rate(axes, place + 0.14, m.published_successes, m.published_n, interval, PAPER)
-            if m.wilson is not None:
-                _rate(axes, place - 0.14, m.successes, m.n, m.wilson, HOLDOUT)
-        axes.set_yticks(range(len(measured)), [m.study.partition("/")[2] for m in reversed(measured)])
+        for place, arm in enumerate(one.arm for one in reversed(results)):
+            if arm.published is not None and arm.published.count is not None:
+                _rate(axes, place + 0.14, *arm.published.count, PAPER)
+            if arm.n:
+                _rate(axes, place - 0.14, arm.recovered, arm.n, HOLDOUT)
+        axes.set_yticks(range(len(results)), [one.name.partition("/")[2] for one in reversed(results)])
         axes.set_xlim(-3, 112)
         axes.set_xticks([0, 25, 50, 75, 100])
         axes.set_xlabel("runs that recover the hidden patterns (holdout accuracy at least 70 %), %, with 95 % interval")
         axes.plot([], [], "o", color=PAPER, label="published, width 101")
-        axes.plot([], [], "o", color=HOLDOUT, label=f"measured here, {measured[0].scale} scale")
+        axes.plot([], [], "o", color=HOLDOUT, label=f"measured here, {results[0].scale} scale")
         figure.legend(frameon=False, ncols=2, loc="outside upper left")
     return figure
 
 
-def _rate(axes: Axes, y: float, successes: int, n: int, interval: tuple[float, float], colour: str) -> None:
-    rate = 100 * successes / n
-    axes.plot([100 * interval[0], 100 * interval[1]], [y, y], color=colour, linewidth=1.5, alpha=0.7)
+def _rate(axes: Axes, y: float, successes: int, n: int, colour: str) -> None:
+    rate, (low, high) = 100 * successes / n, wilson(successes, n)
+    axes.plot([100 * low, 100 * high], [y, y], color=colour, linewidth=1.5, alpha=0.7)
     axes.plot([rate], [y], "o", color=colour)
     axes.annotate(f"{successes}/{n}", (103, y), color=colour, fontsize=8, va="center", annotation_clip=False)

@@ -1,4 +1,4 @@
-"""A study is a claim of the paper (or of ours) with the runs that test it at each scale.
+"""A study is a claim, of the paper or ours, with the arms that measure it and its own table and figure.
 
     smoke   seconds; what the tests use, shows nothing
     desk    the phenomenon at a width and step count that two CPU cores finish in a minute or two a run
@@ -8,95 +8,128 @@ A number always carries its scale: a desk number is never shown as if it were a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from hardgap.core.errors import BadInput
 from hardgap.core.run import Run
 from hardgap.core.specs import Scale
 from hardgap.core.wording import did_you_mean
+from hardgap.studies.published import Published
+
+Labels = dict[str, str | int | float]
+WORDS = {"rule": "Rule {}", "pattern": "pattern {}", "T": "T = {:g}", "steps": "{} steps"}
+"""How a label is said; others are said as they are."""
+
+
+def words(labels: Labels) -> list[str]:
+    """An arm's labels as they are printed.
+
+    >>> words({"rule": "D", "T": 8.0, "way": "tempered"})
+    ['Rule D', 'T = 8', 'tempered']
+    """
+    return [WORDS.get(name, "{}").format(value) for name, value in labels.items()]
 
 
 @dataclass(frozen=True)
-class Published:
-    """What the paper printed: where, the mean holdout accuracy in percent, maybe its interval and successes of n."""
+class Arm:
+    """One setting of a study: what sets it apart, the runs or the computation that measure it, what was published."""
 
-    where: str
-    mean: float
-    low: float | None = None
-    high: float | None = None
-    successes: int | None = None
-    n: int | None = None
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """Of the mean, as shares."""
-        return None if self.low is None or self.high is None else (self.low / 100, self.high / 100)
-
-    @property
-    def count(self) -> tuple[int, int] | None:
-        """Successes and runs."""
-        return None if self.successes is None or self.n is None else (self.successes, self.n)
-
-
-@dataclass(frozen=True)
-class PublishedSeeds:
-    """What the paper printed where it names no successes: where, and the holdout accuracy of each seed in percent."""
-
-    where: str
-    seeds: dict[int, float]
+    labels: Labels
+    runs: tuple[Run, ...] = ()
+    published: Published | None = None
+    compute: Callable[[], Any] | None = None
 
 
 @dataclass(frozen=True)
 class Study:
-    """A named claim, what was published, and the runs that measure it, one seed everywhere first."""
+    """A named claim and its arms at each scale. Parts are named as `hardgap.module:function`, loaded when used.
+
+    tables    from what several studies measured to their tables: studies that share it are shown together
+    figure    likewise, to a figure
+    more      what belongs to this study alone, from what was measured, the store, and the folder of baselines
+    prepare   what is measured and kept there before runs are trained
+    ours      whether it goes beyond the paper
+    """
 
     name: str
     claim: str
-    published: Published | PublishedSeeds
-    runs: Callable[[Scale], list[Run]]
+    arms: Callable[[Scale], list[Arm]]
+    tables: str
+    figure: str | None = None
+    more: str | None = None
+    prepare: str | None = None
+    ours: bool = False
+
+    def runs(self, scale: Scale) -> list[Run]:
+        """Every run of every arm, once."""
+        return list({run.id: run for arm in self.arms(scale) for run in arm.runs}.values())
 
 
 STUDIES: dict[str, Study] = {}
-RunsAtScale = Callable[[Scale], Iterable[Run]]
+Declared = Callable[[Scale], Iterable[Arm]] | Callable[[Scale], Iterable[Run]]
 
 
-def study(name: str, published: Published | PublishedSeeds) -> Callable[[RunsAtScale], Study]:
-    """Declare a function from a scale to its runs as a study; its docstring is the claim."""
+def study(name: str, published: Published | None = None, **parts: Any) -> Callable[[Declared], Study]:
+    """Declare a function from a scale to arms, or to the runs of one arm, as a study; its docstring is the claim."""
 
-    def declare(function: RunsAtScale) -> Study:
+    def declare(function: Declared) -> Study:
         claim = " ".join((function.__doc__ or "").split())
-        STUDIES[name] = Study(name, claim, published, lambda scale: list(function(scale)))
-        return STUDIES[name]
+        return add(Study(name, claim, lambda scale: _arms(function(scale), published), **parts))
 
     return declare
 
 
+def add(one: Study) -> Study:
+    STUDIES[one.name] = one
+    return one
+
+
+def _arms(found: Iterable[Arm] | Iterable[Run], published: Published | None) -> list[Arm]:
+    listed: list[Any] = list(found)
+    return listed if listed and isinstance(listed[0], Arm) else [Arm({}, tuple(listed), published)]
+
+
 def choose(names: Iterable[str]) -> list[Study]:
-    """The studies with these names, or whose names begin so (`main` is all of `main/…`); all if none given."""
+    """The studies with these names, or whose names begin so (`main` is all of `main/…`); the paper's if none given."""
     wanted = list(names)
     if not wanted:
-        return list(STUDIES.values())
+        return [one for one in STUDIES.values() if not one.ours]
     chosen: dict[str, Study] = {}
     for name in wanted:
         found = {key: value for key, value in STUDIES.items() if key == name or key.startswith(f"{name}/")}
         if not found:
             known = dict.fromkeys([*STUDIES, *(key.partition("/")[0] for key in STUDIES)])
-            raise BadInput(f"there is no study {name!r}{did_you_mean(name, known)}; there is {', '.join(STUDIES)}")
+            raise BadInput(
+                f"there is no study {name!r}{did_you_mean(name, known)}; `hardgap reproduce --list` shows all"
+            )
         chosen |= found
     return list(chosen.values())
+
+
+def limited(one: Study, seeds: int) -> Study:
+    """The same study with only the first so many seeds of every arm."""
+
+    def arms(scale: Scale) -> list[Arm]:
+        return [replace(arm, runs=tuple(run for rank, run in _ranked(arm) if rank < seeds)) for arm in one.arms(scale)]
+
+    return replace(one, arms=arms)
 
 
 def most_informative_first(studies: Iterable[Study], scale: Scale) -> list[Run]:
     """Every run of these studies once: one seed of everything before a second seed of anything.
 
-    Seeds count by their rank in their study. Within a rank the short runs come first, since a longer one of the same
-    family goes on from there.
+    Within a rank the short runs come first, since a longer one of the same family goes on from there.
     """
     ranked: dict[str, tuple[int, Run]] = {}
-    for one in studies:
-        runs = one.runs(scale)
-        seeds = list(dict.fromkeys(run.seed for run in runs))
-        for run in runs:
-            ranked.setdefault(run.id, (seeds.index(run.seed), run))
+    for arm in (arm for one in studies for arm in one.arms(scale)):
+        for rank, run in _ranked(arm):
+            ranked.setdefault(run.id, (rank, run))
     return [run for _, run in sorted(ranked.values(), key=lambda item: (item[0], item[1].budget.steps))]
+
+
+def _ranked(arm: Arm) -> Sequence[tuple[int, Run]]:
+    """Each run with the place of its seed among those of its arm, from 0: an arm may begin with any seed."""
+    seeds = list(dict.fromkeys(run.seed for run in arm.runs))
+    return [(seeds.index(run.seed), run) for run in arm.runs]

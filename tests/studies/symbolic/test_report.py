@@ -10,29 +10,31 @@ import pytest
 
 import hardgap.studies  # noqa: F401  (declares them)
 from hardgap.core.errors import BadInput
+from hardgap.core.run import only
 from hardgap.report.document import fill, markdown, write_page
 from hardgap.report.figures import as_svg
 from hardgap.runs.results import export_runs
 from hardgap.runs.store import Store
-from hardgap.studies.study import STUDIES, Study
+from hardgap.studies.measure import StudyResult, measure
+from hardgap.studies.study import STUDIES, Study, limited
 from hardgap.studies.symbolic.baselines import DATA, baselines_path
-from hardgap.studies.symbolic.coverage import coverage_report, coverage_runs, coverage_seeds, pair_results
-from hardgap.studies.symbolic.coverage_figure import coverage_figure, symbolic_table_figure
-from hardgap.studies.symbolic.coverage_tables import baselines_table, coverage_table, summary_table
-from hardgap.studies.symbolic.document import figures, read_measured, sections
-from hardgap.studies.symbolic.figures import analysis_figures
-from hardgap.studies.symbolic.tables import analysis_tables
-from hardgap.studies.symbolic.verdict import (
-    MeasuredSeeds,
+from hardgap.studies.symbolic.cells import (
     ambiguity_table,
-    measure_seeds,
+    exact,
     measures_table,
     paper_table,
     seeds_table,
 )
+from hardgap.studies.symbolic.coverage_figure import coverage_figure, symbolic_table_figure
+from hardgap.studies.symbolic.coverage_tables import coverage_tables
+from hardgap.studies.symbolic.document import figures, read_measured, sections
+from hardgap.studies.symbolic.figures import analysis_figures
+from hardgap.studies.symbolic.tables import analysis_tables
 from hardgap.worlds.chains.baselines import SYMBOLIC_METHODS
+from hardgap.worlds.chains.run import SymbolicRun
 
 ROOT = Path(__file__).parents[3]
+COVERAGE = STUDIES["symbolic/coverage"]
 STUDY = STUDIES["symbolic/xor-or/familiar"]  # published: 70.4, 74.0, 75.2
 
 
@@ -48,11 +50,11 @@ def curve(*points: tuple[float, float, float]) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def measured(folder: Path, tests: list[float], study: Study = STUDY) -> MeasuredSeeds:
+def measured(folder: Path, tests: list[float], study: Study = STUDY) -> StudyResult:
     store = Store(folder)
     for run, test in zip(study.runs("desk"), tests, strict=False):
         store.put_done(run, curve((0.1, 0.1, 0.0), (0.5, 0.2, test), (0.3, 0.3, test / 2)), "budget", {}, 1.0)
-    return measure_seeds(study, "desk", store)
+    return measure(study, "desk", store)
 
 
 @pytest.mark.parametrize(
@@ -67,14 +69,14 @@ def measured(folder: Path, tests: list[float], study: Study = STUDY) -> Measured
     ],
 )
 def test_the_verdict_follows_welchs_test(tmp_path: Path, tests: list[float], verdict: str) -> None:
-    assert measured(tmp_path, tests).verdict == verdict
+    assert measured(tmp_path, tests).arm.comparison.verdict == verdict
 
 
 def test_every_choice_of_checkpoint_is_told_with_every_measure(tmp_path: Path) -> None:
     found = measured(tmp_path, [0.6, 0.7, 0.8])
-    assert found.accuracy["eval-holdout"]["exact"] == [0.6, 0.7, 0.8]
-    assert found.accuracy["eval-seen"]["exact"] == found.accuracy["final"]["exact"] == [0.3, 0.35, 0.4]
-    assert found.mean == pytest.approx(0.7)
+    assert exact(found.arm, "eval-holdout") == found.arm.accuracies() == [0.6, 0.7, 0.8]
+    assert exact(found.arm, "eval-seen") == exact(found.arm, "final") == [0.3, 0.35, 0.4]
+    assert found.arm.mean == pytest.approx(0.7)
     assert paper_table([found]).rows[0] == ["^|", "70.0 ± 8.2 [73.2 ± 2.0]", "", ""]
     assert seeds_table([found]).rows[1] == ["^|", 123, "70.0 [74.0]", "", ""]
     (row,) = measures_table([found]).rows
@@ -114,8 +116,8 @@ def keep_baselines(folder: Path, run: Any, value: float) -> None:
 def covered(tmp_path: Path) -> Path:
     """Two seeds of `^|`, one of `dd`; baselines of both; nothing of the other 47 pairs."""
     store = Store(tmp_path / "store")
-    runs = coverage_runs("desk", coverage_seeds(2))
-    for run, test in zip([r for r in runs if r.holdout == "^|"], (0.6, 0.8), strict=True):
+    runs = only(SymbolicRun, COVERAGE.runs("desk"))
+    for run, test in zip([r for r in runs if r.holdout == "^|"], (0.6, 0.8), strict=False):
         store.put_done(run, curve((0.5, 0.5, test)), "budget", {}, 1.0)
     lone = next(run for run in runs if run.holdout == "dd")
     store.put_done(lone, curve((0.5, 0.5, 0.1)), "budget", {}, 1.0)
@@ -127,28 +129,28 @@ def covered(tmp_path: Path) -> Path:
 
 def test_coverage_counts_pairs_above_their_own_baseline(covered: Path) -> None:
     store = Store(covered / "store")
-    results = pair_results(store, covered / "results" / "baselines", "desk", coverage_seeds(2))
-    report = json.loads(json.dumps(coverage_report(results, "desk", "eval-holdout")))
-    summary = report["summary"]["eval-holdout"]
+    found = measure(limited(COVERAGE, 2), "desk", store, covered / "results" / "baselines")
+    summary = json.loads(json.dumps(found.as_dict()))["summary"]["eval-holdout"]
     assert (summary["pairs"], summary["runs"], summary["compared"], summary["above"]) == (2, 3, 2, 1)
     assert (summary["mean"], summary["range"]) == (pytest.approx(0.4), [0.1, pytest.approx(0.7)])
     assert summary["KRR range"] == [0.15, 0.2]
-    rows = coverage_table(report).rows
+    pairs, baselines, together = coverage_tables([found])
+    rows = pairs.rows
     assert len(rows) == 49
     assert [rows[0][0], rows[0][4], rows[0][9], rows[0][10]] == ["^|", "70.0", "20.0 (KRR)", 73.2]
     assert rows[1][0] == "dd"
     assert rows[2][2:9] == [0, *"––––––"]
-    assert baselines_table(report).rows[0][:5] == ["^|", "70.0 [73.2]", "0.0 [0.0]", "0.0 [0.0]", "20.0 [13.8]"]
-    assert summary_table(report).rows[1] == ["pairs above every interpolation baseline", "49 of 49", *["1 of 2"] * 3]
-    drawn = as_svg(coverage_figure(report))
+    assert baselines.rows[0][:5] == ["^|", "70.0 [73.2]", "0.0 [0.0]", "0.0 [0.0]", "20.0 [13.8]"]
+    assert together.rows[1] == ["pairs above every interpolation baseline", "49 of 49", *["1 of 2"] * 3]
+    drawn = as_svg(coverage_figure([found]))
     assert "best interpolation baseline of any pair (KRR, 20.0 %)" in drawn
     assert drawn.index(">dd<") < drawn.index(">^|<")  # sorted, the best on top
 
 
 def test_an_empty_figure_is_refused(tmp_path: Path) -> None:
-    report = coverage_report(pair_results(Store(tmp_path), tmp_path, "desk", (42,)), "desk", "final")
+    found = measure(COVERAGE, "desk", Store(tmp_path))
     with pytest.raises(BadInput, match="no pair has a finished run"):
-        coverage_figure(report)
+        coverage_figure([found])
 
 
 def opened(holdout: str, condition: str) -> dict[str, Any]:

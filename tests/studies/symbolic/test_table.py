@@ -8,10 +8,11 @@ from statistics import fmean, pstdev
 import pytest
 
 import hardgap.studies  # noqa: F401  (declares them)
-from hardgap.core.errors import BadInput
+from hardgap.core.run import only
 from hardgap.core.specs import SCALES
-from hardgap.studies.study import STUDIES, PublishedSeeds, choose, most_informative_first
-from hardgap.studies.symbolic.coverage import all_pairs, baseline_runs, coverage_runs, coverage_seeds
+from hardgap.studies.published import Seeds
+from hardgap.studies.study import STUDIES, Study, choose, most_informative_first
+from hardgap.studies.symbolic.coverage import all_pairs, baseline_runs
 from hardgap.studies.symbolic.published import BASELINES, BY_SEED, CASES, NETWORK, SEEDS
 from hardgap.studies.symbolic.table import study_name
 from hardgap.worlds.chains.chains import World
@@ -38,15 +39,20 @@ def test_the_seeds_have_the_means_and_spreads_that_are_printed_apart_from_them()
     assert BASELINES.keys() == NETWORK.keys()
 
 
+def cells() -> list[Study]:
+    return [one for one in choose(["symbolic"]) if one.name != "symbolic/coverage"]
+
+
 @pytest.mark.parametrize("scale", SCALES)
 def test_twelve_studies_of_three_seeds_that_differ_only_where_they_say(scale: str) -> None:
-    studies = choose(["symbolic"])
+    studies = cells()
     assert len(studies) == 12
     runs = [run for one in studies for run in one.runs(scale)]  # type: ignore[arg-type]
     assert len({run.id for run in runs}) == 36
     for one in studies:
-        assert isinstance(one.published, PublishedSeeds)
-        assert tuple(one.published.seeds) == SEEDS
+        (arm,) = one.arms(scale)  # type: ignore[arg-type]
+        assert isinstance(arm.published, Seeds)
+        assert tuple(arm.published.seeds) == SEEDS
         assert one.claim.endswith(".")
         assert re.fullmatch(r"symbolic/[a-z]+-[a-z]+/[a-z-]+", one.name)
     first = runs[0]
@@ -71,7 +77,7 @@ def test_the_weaker_filter_is_all_that_the_ambiguity_studies_change() -> None:
     assert [one.name for one in studies] == names
     for one in studies:
         table = STUDIES[one.name.replace("ambiguity/", "symbolic/") + "/familiar"]
-        assert one.published == table.published
+        assert one.arms("desk")[0].published == table.arms("desk")[0].published
         assert [run.but(ambiguity="unambiguous") for run in one.runs("desk")] == table.runs("desk")
 
 
@@ -91,7 +97,7 @@ def test_one_seed_of_everything_comes_before_a_second_of_anything() -> None:
     symbolic = [place for place, run in enumerate(runs) if isinstance(run, SymbolicRun)]
     second = [place for place, run in enumerate(runs) if run.seed in (1, SEEDS[1])]
     firsts = [place for place in symbolic if runs[place].seed == SEEDS[0]]
-    assert len(firsts) == 12 + 4
+    assert len(firsts) == 12 + 4 + 45  # the coverage shares four of the twelve
     assert max(firsts) < min(second)
 
 
@@ -99,16 +105,9 @@ def test_coverage_is_every_pair_once_a_seed_the_printed_ones_first() -> None:
     pairs = all_pairs()
     assert len(set(pairs)) == 49
     assert set(pairs[:7]) == set(NETWORK)
-    runs = coverage_runs("desk", coverage_seeds(3))
-    assert [run.holdout for run in runs] == pairs * 3
+    runs = most_informative_first(choose(["symbolic/coverage"]), "desk")
+    assert [run.holdout for run in only(SymbolicRun, runs)] == pairs * 3
     assert [run.seed for run in runs] == [seed for seed in SEEDS for _ in pairs]
     assert baseline_runs("desk") == runs[:49]
-    table = {run.id for one in choose(["symbolic"]) if one.name.endswith("familiar") for run in one.runs("desk")}
+    table = {run.id for one in cells() if one.name.endswith("familiar") for run in one.runs("desk")}
     assert len(table & {run.id for run in runs}) == 12  # nothing is trained twice
-
-
-def test_impossible_numbers_of_seeds_are_refused() -> None:
-    assert len(set(coverage_seeds(100))) == 100
-    for count in (0, 101):
-        with pytest.raises(BadInput, match=f"--seeds {count}: 1 to 100"):
-            coverage_seeds(count)

@@ -1,34 +1,39 @@
-"""What trials say, from curves that are written down here: rates, tables, figures."""
+"""What the studies of the tempered recipe say, from curves that are written down here: rates, tables, figures."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-import hardgap.studies  # noqa: F401  (declares the trials)
+import hardgap.studies  # noqa: F401  (declares them)
 from hardgap.core.errors import BadInput
+from hardgap.core.parts import part
+from hardgap.core.run import Run, only
 from hardgap.core.specs import Scale, Temperature, Unrolling
+from hardgap.core.table import Table
 from hardgap.report.document import fill, markdown
 from hardgap.report.statistics import rank_correlation
 from hardgap.runs.store import Store
-from hardgap.studies.rates import pooled, rates
-from hardgap.studies.tempered.document import measured, sections
-from hardgap.studies.tempered.figures import CONTROL, FIGURES, TEMPERED, tempered_figure
-from hardgap.studies.tempered.measure import measure_trial, progress
+from hardgap.studies.measure import StudyResult, measure, measured, pooled, progress
+from hardgap.studies.study import STUDIES, Study, choose, limited
+from hardgap.studies.tempered.document import read_measured, sections
+from hardgap.studies.tempered.figures import CONTROL, TEMPERED
 from hardgap.studies.tempered.search import search_table
-from hardgap.studies.tempered.tables import tempered_table
-from hardgap.studies.trial import TRIALS, limited
 from hardgap.worlds.automaton.run import AutomatonRun
 
 ROOT = Path(__file__).parents[3]
+TEMPERED_STUDIES = {one.name.partition("/")[2]: one for one in choose(["tempered"])}
+TARGET, CONTROL_STUDY = TEMPERED_STUDIES["target"], TEMPERED_STUDIES["control"]
 NAMES = ("logit", "gradient", "pull")
 LOGGED = {f"{name}_{kind}": 0.5 for name in NAMES for kind in ("hidden", "visible")}
 
 
-def finish(store: Store, run: AutomatonRun, holdout: float, solved_at: int) -> None:
+def finish(store: Store, run: Run, holdout: float, solved_at: int) -> None:
     """A run as if trained: nothing until `solved_at`, then this holdout accuracy."""
     store.add([run])
     store.claim([run.id], "me")
@@ -41,10 +46,10 @@ def finish(store: Store, run: AutomatonRun, holdout: float, solved_at: int) -> N
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """Of every arm the first run is done; all but the first arm of a trial recovered, each a step later."""
+    """Of every arm the first run is done; all but the first arm of a study recovered, each a step later."""
     opened, seen = Store(tmp_path_factory.mktemp("trials")), set()
-    for trial in TRIALS.values():
-        for index, arm in enumerate(trial.arms("desk")):
+    for study in TEMPERED_STUDIES.values():
+        for index, arm in enumerate(study.arms("desk")):
             run = arm.runs[0]
             if run.id not in seen:
                 seen.add(run.id)
@@ -53,88 +58,95 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 def test_a_rate_counts_what_is_done(store: Store) -> None:
-    first, second, *_ = measured = rates(TRIALS["target"].arms("desk"), store)
+    first, second, *_ = arms = measured(TARGET.arms("desk"), store)
     assert (first.n, first.planned, first.recovered, first.solved, first.median_steps) == (1, 10, 0, 0, None)
-    assert (second.n, second.recovered, second.steps, second.median_steps) == (1, 1, (101,), 101.0)
-    whole = pooled(measured, "all")
-    assert (whole.n, whole.planned, whole.recovered, whole.paper) == (24, 240, 23, (104, 240))
+    assert (second.n, second.recovered, second.steps, second.median_steps) == (1, 1, [101], 101.0)
+    whole = pooled(arms, {"rules": "all"})
+    assert (whole.n, whole.planned, whole.recovered) == (24, 240, 23)
+    assert whole.published is not None
+    assert whole.published.count == (104, 240)
     assert whole.median_steps == pytest.approx(112.5)  # the unsolved run counts as slower than any
-    assert progress(TRIALS["target"], "desk", store) == (24, 240)
+    assert progress(TARGET, "desk", store) == (24, 240)
 
 
 def test_a_solution_that_is_lost_again_does_not_count(tmp_path: Path) -> None:
-    store, arm = Store(tmp_path), TRIALS["target"].arms("desk")[0]
+    store, arm = Store(tmp_path), TARGET.arms("desk")[0]
     (run, again, *_), both = arm.runs, {0: 0.0, 50: 1.0, 100: 0.2, 150: 1.0}
     for one, course in ((run, both | {200: 1.0}), (again, both | {200: 0.8})):
         store.add([one])
         store.claim([one.id], "me")
         curve = [{"step": s, "loss": 0.1, "visible": 1.0, "holdout": h, "detail": {}} for s, h in course.items()]
         store.finish(one.id, "me", curve, "budget", {}, 0.0)
-    found = rates([arm], store)[0]
-    assert (found.recovered, found.solved, found.steps) == (2, 1, (150,))
+    (found,) = measured([arm], store)
+    assert (found.recovered, found.solved, found.steps) == (2, 1, [150])
 
 
-@pytest.mark.parametrize("name", TRIALS)
-def test_every_trial_has_a_table_and_most_a_figure(name: str, store: Store) -> None:
-    data = measure_trial(TRIALS[name], "desk", store)
-    table = tempered_table(data)
+def table_of(result: StudyResult) -> Table:
+    (table,) = part(result.study.tables)([result])
+    assert isinstance(table, Table)
+    return table
+
+
+def draw(result: StudyResult) -> Figure:
+    figure = part(str(result.study.figure))([result])
+    assert isinstance(figure, Figure)
+    return figure
+
+
+@pytest.mark.parametrize("study", TEMPERED_STUDIES.values(), ids=lambda study: study.name)
+def test_every_study_has_a_table_and_most_a_figure(study: Study, store: Store) -> None:
+    result = measure(study, "desk", store)
+    table = table_of(result)
     assert table.rows
     assert all(len(row) == len(table.columns) for row in table.rows)
     assert markdown([table]).count("\n|") == len(table.rows) + 2
-    if name in FIGURES:
-        assert tempered_figure(data).axes
-    else:
-        with pytest.raises(BadInput, match=f"no figure of {name}; there is one of target"):
-            tempered_figure(data)
+    json.dumps(result.as_dict(), allow_nan=False)
+    assert study.figure is None or draw(result).axes
 
 
 @pytest.mark.parametrize("scale", ["smoke", "desk", pytest.param("paper", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", TRIALS)
-def test_every_trial_can_be_looked_at_before_it_is_run(name: str, scale: Scale, tmp_path: Path) -> None:
-    data = measure_trial(TRIALS[name], scale, Store(tmp_path))
-    assert not any(arm["n"] for arm in data["arms"])
-    assert tempered_table(data).rows
+@pytest.mark.parametrize("study", TEMPERED_STUDIES.values(), ids=lambda study: study.name)
+def test_every_study_can_be_looked_at_before_it_is_run(study: Study, scale: Scale, tmp_path: Path) -> None:
+    result = measure(study, scale, Store(tmp_path))
+    assert not any(arm.n for arm in result.arms)
+    assert table_of(result).rows
 
 
 @pytest.fixture
 def target_store(tmp_path: Path) -> Store:
     """Two seeds of Rule 150's patterns 0 and 2: tempered, seed 0 recovers; at T = 1, seed 1 does, and one of seed 2."""
     store = Store(tmp_path)
-    for name, recovering, solved_at in (("target", 0, 100), ("control", 1, 200)):
-        arms = TRIALS[name].arms("desk")
+    for study, recovering, solved_at in ((TARGET, 0, 100), (CONTROL_STUDY, 1, 200)):
+        arms = study.arms("desk")
         for run in (*arms[0].runs[:2], *arms[2].runs[:2]):
             finish(store, run, 1.0 if run.seed == recovering else 0.2, solved_at)
-    finish(store, TRIALS["control"].arms("desk")[0].runs[2], 1.0, 200)
+    finish(store, CONTROL_STUDY.arms("desk")[0].runs[2], 1.0, 200)
     return store
 
 
 def test_the_control_beside_the_target_is_of_the_same_seeds(target_store: Store) -> None:
-    both = measure_trial(TRIALS["target"], "desk", target_store)
-    assert (both["arms"][0]["n"], both["control"][0]["n"], both["control"][0]["planned"]) == (2, 3, 10)
-    one = measure_trial(limited(TRIALS["target"], 1), "desk", target_store)
-    counts = [
-        (side[i]["recovered"], side[i]["n"], side[i]["planned"])
-        for side in (one["arms"], one["control"])
-        for i in (0, 2)
-    ]
-    assert counts == [(1, 1, 1), (1, 1, 1), (0, 1, 1), (0, 1, 1)]
-    assert [arm["n"] for arm in one["control_whole"]] == [2, 0, 0, 2]
+    first = measure(TARGET, "desk", target_store).more["beside"][0]
+    assert (first["arm"].n, first["control"].n, first["control"].planned) == (2, 3, 10)
+    rows = measure(limited(TARGET, 1), "desk", target_store).more["beside"]
+    sides = [rows[i][side] for side in ("arm", "control") for i in (0, 2)]
+    assert [(arm.recovered, arm.n, arm.planned) for arm in sides] == [(1, 1, 1), (1, 1, 1), (0, 1, 1), (0, 1, 1)]
+    assert [row["control"].n for row in rows[-4:]] == [2, 0, 0, 2]
 
 
 def test_the_test_against_the_control_takes_seeds_that_both_have(target_store: Store) -> None:
     """Seed 2 was run at T = 1 alone: 2 of 4 against 2 of 4 is left, and no difference."""
-    data = measure_trial(TRIALS["target"], "desk", target_store)
-    assert data["control_whole_steps"] == [[2640], [1570], [1570], [1570, 2640]]
-    assert data["p_against_control"] == [1.0, None, None, 1.0]
-    apart = measure_trial(limited(TRIALS["target"], 1), "desk", target_store)
-    assert apart["p_against_control"][0] == pytest.approx(1 / 3)  # 2 of 2 against 0 of 2
-    row = next(row for row in tempered_table(apart).rows if row[:2] == ["Rule 150", "all"])
+    wholes = measure(TARGET, "desk", target_store).more["beside"][-4:]
+    assert [row["control_steps"] for row in wholes] == [[2640], [1570], [1570], [1570, 2640]]
+    assert [row["p"] for row in wholes] == [1.0, None, None, 1.0]
+    apart = measure(limited(TARGET, 1), "desk", target_store)
+    assert apart.more["beside"][-4]["p"] == pytest.approx(1 / 3)  # 2 of 2 against 0 of 2
+    row = next(row for row in table_of(apart).rows if row[:2] == ["Rule 150", "all"])
     assert row[2:8] == ["8/80", "0/2 of 8", "2,640", "2/2 of 8", "34 to 100", "0.3"]
 
 
 def test_the_figure_of_the_target_draws_each_side_in_its_place_and_colour(target_store: Store) -> None:
     """Tempered recovers one of two and the control two of three of pattern 0: no bar may stand for the other."""
-    axes = tempered_figure(measure_trial(TRIALS["target"], "desk", target_store)).axes
+    axes = draw(measure(TARGET, "desk", target_store)).axes
     bars = [bar for bar in axes[0].patches if isinstance(bar, Rectangle)]
     drawn = {
         (round(bar.get_x() + bar.get_width() / 2, 2), to_hex(bar.get_facecolor())): bar.get_height() for bar in bars
@@ -147,29 +159,30 @@ def test_the_figure_of_the_target_draws_each_side_in_its_place_and_colour(target
 
 
 def test_what_was_not_measured_is_not_drawn(tmp_path: Path) -> None:
-    data = measure_trial(TRIALS["dial"], "desk", Store(tmp_path))
-    with pytest.raises(BadInput, match="nothing of dial has been measured yet at desk scale"):
-        tempered_figure(data)
+    result = measure(TEMPERED_STUDIES["dial"], "desk", Store(tmp_path))
+    with pytest.raises(BadInput, match="nothing of tempered/dial has been measured yet at desk scale"):
+        draw(result)
 
 
 def test_the_cliff_shows_what_is_determined(store: Store, tmp_path: Path) -> None:
-    data = measure_trial(TRIALS["cliff"], "desk", store)
-    assert set(data["determined"]) == {1.0}, "of the first set of each size, the only one that was run"
-    assert set(measure_trial(TRIALS["cliff"], "desk", Store(tmp_path))["determined"]) == {None}
-    shares = dict(data["information"]["D"])
+    cliff = STUDIES["tempered/cliff"]
+    more = measure(cliff, "desk", store).more
+    assert set(more["determined"]) == {1.0}, "of the first set of each size, the only one that was run"
+    assert set(measure(cliff, "desk", Store(tmp_path)).more["determined"]) == {None}
+    shares = dict(more["information"]["D"])
     assert shares[14] == shares[24] == 1.0
     assert shares[31] < shares[29] < 1.0
 
 
 def test_the_page_is_what_the_results_say() -> None:
     text = (ROOT / "docs" / "tempered.md").read_text()
-    found = sections(measured(ROOT / "results"), ROOT / "results")
+    found = sections(read_measured(ROOT / "results"), ROOT / "results")
     assert fill(text, found) == text
     assert "@" not in text  # nothing is left to be said
 
 
 def test_the_search_is_told_by_setting(tmp_path: Path) -> None:
-    store, start = Store(tmp_path), TRIALS["target"].arms("desk")[0].runs[0]
+    store, start = Store(tmp_path), only(AutomatonRun, TARGET.arms("desk")[0].runs)[0]
     falling = start.but(unrolling=Unrolling(temperature=Temperature(start=6.0, over=1046)))
     rounded = start.but(unrolling=Unrolling(feedback="hard", backward="identity"), rule="30", hide=(4,))
     for run, holdout in ((falling, 1.0), (falling.but(hide=(7,)), 0.0), (rounded, 0.0)):

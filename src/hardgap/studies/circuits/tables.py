@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from hardgap.report.table import TextTable
+from hardgap.core.table import Table
 
 Data = dict[str, Any]
 
 
-def circuit_tables(data: Data) -> list[TextTable]:
+def circuit_tables(data: Data) -> list[Table]:
     """One table an analysis, in the order they were run, and last the reasons why some do not apply."""
     tables = [TABLES[name](data[name]) for name in TABLES if name in data]
     reasons = data.get("does_not_apply", {})
     if reasons:
-        tables.append(TextTable("Does not apply", ["analysis", "why"], [list(item) for item in reasons.items()]))
+        tables.append(Table("Does not apply", ["analysis", "why"], [list(item) for item in reasons.items()]))
     return tables
 
 
-def timeline_table(data: Data) -> TextTable:
+def timeline_table(data: Data) -> Table:
     """One row a signal: when it appears, and its value at the first, middle and last snapshot."""
     moments = data["moments"]
     shown = [moments[0], moments[len(moments) // 2], moments[-1]]
@@ -30,19 +30,19 @@ def timeline_table(data: Data) -> TextTable:
     ]
     again = "".join(f"; started again, another network from step {step} on" for step in data["restarts"])
     title = f"When each signal appears{again}"
-    return TextTable(title, ["signal", "appears at", *columns], rows, ["appears at", *columns])
+    return Table(title, ["signal", "appears at", *columns], rows, ["appears at", *columns])
 
 
-def _polynomial(data: Data) -> TextTable:
+def _polynomial(data: Data) -> Table:
     summary = (
         f"Polynomial: {data['structure']}; parity share {_percent(data['parity_share'])} %, additive share "
         f"{_percent(data['degree_shares'][0])} %, explains {_percent(data['explained'])} %, error {data['rmse']:.2f}"
     )
     rows: list[list[object]] = [[t["name"], f"{t['coefficient']:.2f}", f"{t['spread']:.2f}"] for t in data["terms"]]
-    return TextTable(summary, ["term", "coefficient", "spread"], rows, ["coefficient", "spread"])
+    return Table(summary, ["term", "coefficient", "spread"], rows, ["coefficient", "spread"])
 
 
-def _rule(data: Data) -> TextTable:
+def _rule(data: Data) -> Table:
     kind = "a local rule" if data["local"] else "not one local rule"
     summary = (
         f"Recovered rule: {data['rule']} = {data['formula']}, {kind} in {data['contexts']} contexts; a cell outside "
@@ -55,10 +55,10 @@ def _rule(data: Data) -> TextTable:
         for e in data["entries"]
     ]  # fmt: skip
     columns = ["pattern", "in training", "true", "answer", "", "of contexts %", "at least %", "mean logit"]
-    return TextTable(summary, columns, rows, columns[2:4] + columns[5:])
+    return Table(summary, columns, rows, columns[2:4] + columns[5:])
 
 
-def _consistency(data: Data) -> TextTable:
+def _consistency(data: Data) -> Table:
     damage = f"step 2: rounding breaks {_percent(data['damaged'])} % of visible cells"
     if data["repaired"] is not None:
         damage += f", graded values repair {_percent(data['repaired'])} % of these"
@@ -74,32 +74,32 @@ def _consistency(data: Data) -> TextTable:
         for m in data["marks"][:2]
     )
     title = f"Consistency: {data['verdict']} ({data['rule']}); {damage}" + (f"\nmarks: {marks}" if marks else "")
-    return TextTable(title, ["fed back", *columns], rows, columns)
+    return Table(title, ["fed back", *columns], rows, columns)
 
 
-def _ablations(kind: str) -> Callable[[Data], TextTable]:
-    def table(data: Data) -> TextTable:
+def _ablations(kind: str) -> Callable[[Data], Table]:
+    def table(data: Data) -> Table:
         results = [{"title": "intact", "kind": "", **data["intact"]}, *data["results"]]
         rows: list[list[object]] = [
             [r["title"], r["kind"], *(_percent(r[key]) for key in ("holdout", "visible", "overall", "ones"))]
             for r in results
         ]
         columns = ["holdout %", "visible %", "all %", "answered 1 %"]
-        return TextTable(f"{kind} ablation: accuracy left", ["without", "by", *columns], rows, columns)
+        return Table(f"{kind} ablation: accuracy left", ["without", "by", *columns], rows, columns)
 
     return table
 
 
-def _lens(data: Data) -> TextTable:
+def _lens(data: Data) -> Table:
     columns = ["holdout %", "visible %", "all %", "answered 1 %"]
     rows: list[list[object]] = [
         [level["title"], *(_percent(level[key]) for key in ("holdout", "visible", "overall", "ones"))]
         for level in data["levels"]
     ]
-    return TextTable("Logit lens", ["level", *columns], rows, columns)
+    return Table("Logit lens", ["level", *columns], rows, columns)
 
 
-def _probes(data: Data) -> TextTable:
+def _probes(data: Data) -> Table:
     readings = data["readings"]
     titles = list(dict.fromkeys(r["title"] for r in readings))
     bits = list(dict.fromkeys(r["bit"] for r in readings))
@@ -111,10 +111,10 @@ def _probes(data: Data) -> TextTable:
         rows.append([title, *(_with_control(r) for r in here), _percent(transfer)])
     majority = ", ".join(f"{bit} {_percent(share)}" for bit, share in data["majority"].items())
     title = f"Linear probes: accuracy % (untrained network); always the more common value: {majority}"
-    return TextTable(title, ["level", *bits, "visible to hidden"], rows, [*bits, "visible to hidden"])
+    return Table(title, ["level", *bits, "visible to hidden"], rows, [*bits, "visible to hidden"])
 
 
-def _patching(data: Data) -> TextTable:
+def _patching(data: Data) -> Table:
     places = ["everywhere", "target", "source"]
     sites = list(dict.fromkeys(p["site"] for p in data["patches"]))
     by_place = {(p["site"], p["where"]): p for p in data["patches"]}
@@ -125,10 +125,10 @@ def _patching(data: Data) -> TextTable:
         f"Activation patching: recovery %, clean {_percent(data['clean'])} %, one neighbour flipped "
         f"{_percent(data['corrupted'])} %, {data['targets']} targets"
     )
-    return TextTable(summary, ["activation", *places], rows, places)
+    return Table(summary, ["activation", *places], rows, places)
 
 
-def _attention(data: Data) -> TextTable:
+def _attention(data: Data) -> Table:
     offsets = [o for o in data["heads"][0]["weights"] if abs(int(o)) <= 3]
     rows: list[list[object]] = [
         [h["title"], *(_percent(h["weights"][o]) for o in offsets), f"{h['peak']:+d}", _percent(h["agree"]),
@@ -137,10 +137,10 @@ def _attention(data: Data) -> TextTable:
     ]  # fmt: skip
     columns = [*(f"{int(o):+d}" for o in offsets), "peak", "positions agree %", "locality %"]
     summary = f"Attention by offset: weight %; uniform locality would be {_percent(data['uniform'])} %"
-    return TextTable(summary, ["head", *columns], rows, columns)
+    return Table(summary, ["head", *columns], rows, columns)
 
 
-def _neurons(data: Data) -> TextTable:
+def _neurons(data: Data) -> Table:
     found = sum(len(units) for units in data["detectors"].values())
     rows: list[list[object]] = [
         [n["site"], n["unit"], f"{n['mean_one']:.2f}", f"{n['mean_zero']:.2f}", f"{n['difference']:+.2f}"]
@@ -148,7 +148,7 @@ def _neurons(data: Data) -> TextTable:
     ]
     columns = ["unit", "mean for 1", "mean for 0", "difference"]
     summary = f"Parity neurons: the clearest units; {found} units fire on one pattern alone"
-    return TextTable(summary, ["activation", *columns], rows, columns)
+    return Table(summary, ["activation", *columns], rows, columns)
 
 
 def _with_control(reading: Data) -> str:
@@ -160,7 +160,7 @@ def _percent(share: float | None) -> str:
     return "" if share is None else f"{100 * share:.1f}"
 
 
-TABLES: dict[str, Callable[[Data], TextTable]] = {
+TABLES: dict[str, Callable[[Data], Table]] = {
     "polynomial": _polynomial,
     "rule": _rule,
     "consistency": _consistency,

@@ -10,21 +10,19 @@ fit no other pair either way.
 
 from __future__ import annotations
 
-from hardgap.core.run import Run
 from hardgap.core.specs import Scale
-from hardgap.studies.study import STUDIES, PublishedSeeds, Study
-from hardgap.studies.symbolic.published import BY_SEED, SEEDS
-from hardgap.studies.symbolic.table import pair_name, study_name, symbolic_runs
+from hardgap.studies.symbolic.published import BY_SEED
+from hardgap.studies.symbolic.table import declare, pair_name, study_name, symbolic_runs
+from hardgap.worlds.chains.run import SymbolicRun
 
 
 def _declare(holdout: str) -> None:
-    def runs(scale: Scale) -> list[Run]:
+    def runs(scale: Scale) -> list[SymbolicRun]:
         return [run.but(ambiguity="seen") for run in symbolic_runs(scale, holdout, "familiar")]
 
     name = study_name(holdout, "familiar").replace("symbolic/", "ambiguity/").removesuffix("/familiar")
     claim = f"A network uses {pair_name(holdout)}, never seen, though seen examples that fit it too were not dropped."
-    published = PublishedSeeds("Tables 3 and 9", dict(zip(SEEDS, BY_SEED[holdout]["familiar"], strict=True)))
-    STUDIES[name] = Study(name, claim, published, runs)
+    declare(name, claim, BY_SEED[holdout]["familiar"], runs)
 
 
 for _holdout in BY_SEED:

@@ -5,7 +5,7 @@ One seed of every pair comes before a second of any, and the pairs of which the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
@@ -13,29 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from hardgap.core.errors import BadInput
+from hardgap.core.progress import Progress
 from hardgap.core.specs import Scale
-from hardgap.runs.selection import SELECTIONS, Selection, select_point
+from hardgap.runs.selection import PAPERS_CHOICE, SELECTIONS, Selection
 from hardgap.runs.store import Store
-from hardgap.studies.symbolic.baselines import PAPERS_METHODS, kept_baselines
+from hardgap.studies.measure import Measured, StudyResult
+from hardgap.studies.published import Mean
+from hardgap.studies.study import Arm, study
+from hardgap.studies.symbolic.accuracy import accuracies
+from hardgap.studies.symbolic.baselines import PAPERS_METHODS, kept_baselines, measure_baselines
 from hardgap.studies.symbolic.published import BASELINES, COVERAGE, NETWORK, SEEDS
 from hardgap.worlds.chains.chains import World
 from hardgap.worlds.chains.operators import PAPER_OPERATORS, Operator
 from hardgap.worlds.chains.run import SymbolicRun
 from hardgap.worlds.chains.scales import SEARCHED, symbolic_base
-
-MOST_SEEDS = 100
-
-
-def coverage_seeds(count: int) -> tuple[int, ...]:
-    """The paper's three, then 0, 1, 2, …
-
-    >>> coverage_seeds(5)
-    (42, 123, 456, 0, 1)
-    """
-    if not 1 <= count <= MOST_SEEDS:
-        raise BadInput(f"--seeds {count}: 1 to {MOST_SEEDS} are possible")
-    return (*SEEDS, *(seed for seed in range(MOST_SEEDS + len(SEEDS)) if seed not in SEEDS))[:count]
 
 
 def all_pairs(operators: Sequence[Operator] = PAPER_OPERATORS) -> list[str]:
@@ -45,14 +36,37 @@ def all_pairs(operators: Sequence[Operator] = PAPER_OPERATORS) -> list[str]:
     return sorted(texts, key=lambda text: text not in NETWORK)
 
 
-def coverage_runs(scale: Scale, seeds: Sequence[int]) -> list[SymbolicRun]:
-    """Every pair with every seed, most informative first."""
-    return [symbolic_base(scale, pair).but(seed=seed) for seed in seeds for pair in all_pairs()]
+def _arm(scale: Scale, pair: str) -> Arm:
+    run = symbolic_base(scale, pair)
+    published = Mean("Table 10", NETWORK[pair]) if pair in NETWORK else None
+    return Arm({"holdout": pair}, tuple(run.but(seed=seed) for seed in SEEDS), published)
+
+
+@study(
+    "symbolic/coverage",
+    tables="hardgap.studies.symbolic.coverage_tables:coverage_tables",
+    figure="hardgap.studies.symbolic.coverage_figure:coverage_figure",
+    more="hardgap.studies.symbolic.coverage:coverage_report",
+    prepare="hardgap.studies.symbolic.coverage:measure_first",
+)
+def coverage(scale: Scale) -> list[Arm]:
+    """Whichever of the 49 pairs is held out, it is understood better than any baseline explains."""
+    return [_arm(scale, pair) for pair in all_pairs()]
+
+
+def measure_first(scale: Scale, kept: Path, on_progress: Progress, is_late: Callable[[], bool]) -> None:
+    """The baselines of every pair that are not kept yet, until it is late."""
+    runs = baseline_runs(scale)
+    for done, run in enumerate(runs):
+        if is_late():
+            return
+        on_progress(f"baselines of {run.holdout}", done, len(runs))
+        measure_baselines(kept, run)
 
 
 def baseline_runs(scale: Scale) -> list[SymbolicRun]:
     """One run a pair, whose data the baselines are measured on."""
-    return coverage_runs(scale, SEEDS[:1])
+    return [symbolic_base(scale, pair).but(seed=SEEDS[0]) for pair in all_pairs()]
 
 
 @dataclass(frozen=True)
@@ -72,51 +86,28 @@ class PairResult:
         return fmean(values) if values else None
 
 
-MEASURES = ("exact", "pair", "f")
-
-
-def accuracies(curves: Sequence[list[dict[str, Any]]], by: Selection) -> dict[str, list[float]]:
-    """Of the chosen evaluation of each curve: every measure on held-out chains, and exact match on seen ones.
-
-    Under label-only there is no f, and so no entry.
-    """
-    details = [select_point(curve, by)["detail"] for curve in curves]
-    found = {name: [d["holdout"][name] for d in details if name in d["holdout"]] for name in MEASURES}
-    found["seen"] = [d["seen"]["exact"] for d in details]
-    return {name: values for name, values in found.items() if values}
-
-
-def pair_results(store: Store, folder: Path, scale: Scale, seeds: Sequence[int]) -> list[PairResult]:
-    """What is there of every pair, in the order of `all_pairs`; pairs without a finished run included."""
-    runs = coverage_runs(scale, seeds)
-    return [_pair_result(store, folder, [run for run in runs if run.holdout == pair]) for pair in all_pairs()]
-
-
-def _pair_result(store: Store, folder: Path, runs: list[SymbolicRun]) -> PairResult:
-    found = store.curves(run.id for run in runs)
-    finished = {run.seed: run.id for run in runs if run.id in found}
-    curves = list(found.values())
-    kept = kept_baselines(folder, runs[0].but(seed=SEEDS[0]))
+def _pair_result(arm: Measured, scale: Scale, folder: Path) -> PairResult:
+    run = symbolic_base(scale, str(arm.labels["holdout"])).but(seed=SEEDS[0])
+    kept = kept_baselines(folder, run)
     return PairResult(
-        holdout=runs[0].holdout,
-        about=runs[0].gap.describe(),
-        runs=finished,
-        accuracy={by: accuracies(curves, by) for by in SELECTIONS},
+        holdout=run.holdout,
+        about=run.gap.describe(),
+        runs={one.seed: one.id for one in arm.runs},
+        accuracy={by: accuracies(arm.curves, by) for by in SELECTIONS},
         baselines={name: found["holdout"] for name, found in kept.methods.items()} if kept else {},
         best_baseline=kept.best() if kept else None,
         best_of_papers=kept.best(PAPERS_METHODS) if kept else None,
     )
 
 
-def coverage_report(results: Sequence[PairResult], scale: Scale, by: Selection) -> dict[str, Any]:
-    """Everything that was measured, as plain data: what `--json` prints and the figure is drawn from. Shares."""
+def coverage_report(result: StudyResult, store: Store, kept: Path) -> dict[str, Any]:
+    """Every pair beside its baselines, which are files under `kept`, and all of them together. Shares."""
+    pairs = [_pair_result(arm, result.scale, kept) for arm in result.arms]
     return {
-        "kind": "symbolic-coverage",
-        "scale": scale,
-        "selection": by,
-        "summary": {one: _summary(results, one) for one in SELECTIONS},
+        "selection": PAPERS_CHOICE,
+        "summary": {one: _summary(pairs, one) for one in SELECTIONS},
         "published": {"summary": COVERAGE, "network": NETWORK, "baselines": BASELINES},
-        "pairs": [asdict(one) for one in results],
+        "pairs": [asdict(one) for one in pairs],
     }
 
 

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import fmean
-from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from hardgap.core.errors import BadInput
 from hardgap.report.figures import HOLDOUT, PAPER, STYLE
+from hardgap.runs.selection import PAPERS_CHOICE
+from hardgap.studies.measure import StudyResult
+from hardgap.studies.symbolic.cells import CONDITIONS, default_filter, exact, published_shares
 from hardgap.studies.symbolic.published import CASES
-from hardgap.studies.symbolic.verdict import CONDITIONS, PAPERS_CHOICE, MeasuredSeeds
 
 BAR, CASE = "#9ecae1", "#2166ac"
 
 
-def coverage_figure(report: dict[str, Any]) -> Figure:
+def coverage_figure(results: Sequence[StudyResult]) -> Figure:
     """A bar a pair, sorted, the four case studies dark; a dot a seed; a tick for the best baseline of the pair.
 
     The dashed line is the best of any interpolation baseline on any pair.
     """
+    (report,) = [one.more | {"scale": one.scale} for one in results]
     by = report["selection"]
     found = [(pair, pair["accuracy"][by]["exact"]) for pair in report["pairs"] if pair["runs"]]
     if not found:
@@ -50,15 +52,15 @@ def coverage_figure(report: dict[str, Any]) -> Figure:
     return figure
 
 
-def symbolic_table_figure(measured: Sequence[MeasuredSeeds]) -> Figure:
+def symbolic_table_figure(results: Sequence[StudyResult]) -> Figure:
     """Each cell of the symbolic table: measured mean with its seeds, published mean with its seeds."""
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(7.5, 0.5 * len(measured) + 1.1), layout="constrained")
+        figure = Figure(figsize=(7.5, 0.5 * len(results) + 1.1), layout="constrained")
         axes = figure.add_subplot()
-        for place, m in enumerate(reversed(measured)):
+        for place, arm in enumerate(one.arm for one in reversed(results)):
             for shift, values, colour in (
-                (0.14, list(m.published.values()), PAPER),
-                (-0.14, m.accuracy[PAPERS_CHOICE].get("exact", []), HOLDOUT),
+                (0.14, list(published_shares(arm).values()), PAPER),
+                (-0.14, exact(arm, PAPERS_CHOICE), HOLDOUT),
             ):
                 axes.plot(
                     [100 * v for v in values], [place + shift] * len(values), "o", color=colour, alpha=0.5, markersize=4
@@ -68,13 +70,14 @@ def symbolic_table_figure(measured: Sequence[MeasuredSeeds]) -> Figure:
                         [100 * fmean(values)], [place + shift], "|", color=colour, markersize=12, markeredgewidth=2.5
                     )
         labels = [
-            f"{m.holdout}  {CONDITIONS[m.condition]}" + ("" if m.default_filter else ", weaker filter")
-            for m in reversed(measured)
+            f"{arm.labels['holdout']}  {CONDITIONS[str(arm.labels['condition'])]}"
+            + ("" if default_filter(arm) else ", weaker filter")
+            for arm in (one.arm for one in reversed(results))
         ]
-        axes.set_yticks(range(len(measured)), labels)
+        axes.set_yticks(range(len(results)), labels)
         axes.set_xlim(-3, 103)
         axes.set_xlabel("whole derivation of the held-out pair right, %; a dot is a seed, a bar their mean")
         axes.plot([], [], "o", color=PAPER, label="published")
-        axes.plot([], [], "o", color=HOLDOUT, label=f"measured here, {measured[0].scale} scale")
+        axes.plot([], [], "o", color=HOLDOUT, label=f"measured here, {results[0].scale} scale")
         figure.legend(frameon=False, ncols=2, loc="outside upper left")
     return figure

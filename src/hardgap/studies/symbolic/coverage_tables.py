@@ -1,18 +1,26 @@
-"""The coverage of all pairs as tables, from the plain data that `hardgap symbolic coverage --json` prints."""
+"""The coverage of all pairs as tables, from the plain data that `hardgap reproduce symbolic/coverage --json` prints."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
-from hardgap.report.table import TextTable
+from hardgap.core.table import Table
 from hardgap.runs.selection import SELECTIONS
+from hardgap.studies.measure import StudyResult
 from hardgap.worlds.chains.baselines import SYMBOLIC_METHODS
 
 METHODS = [method.name for method in SYMBOLIC_METHODS]
 
 
-def coverage_table(report: dict[str, Any]) -> TextTable:
+def coverage_tables(results: Sequence[StudyResult]) -> list[Table]:
+    """All pairs, the printed ones beside their baselines, and all together."""
+    (report,) = [one.more | {"scale": one.scale} for one in results]
+    return [coverage_table(report), baselines_table(report), summary_table(report)]
+
+
+def coverage_table(report: dict[str, Any]) -> Table:
     """One row a pair, the best understood first; pairs without a run last."""
     by = report["selection"]
     published = report["published"]["network"]
@@ -29,10 +37,10 @@ def coverage_table(report: dict[str, Any]) -> TextTable:
     title = f"All pairs held out in turn, {report['scale']} scale: whole derivation right by choice of checkpoint"
     others = [name for name in exact if name != f"{by} %"]
     detail = ["operators", *others, "seen %", "f %", "both named %", "seeds"]
-    return TextTable(title, columns, rows, [*columns[2:9], "published %"], detail)
+    return Table(title, columns, rows, [*columns[2:9], "published %"], detail)
 
 
-def summary_table(report: dict[str, Any]) -> TextTable:
+def summary_table(report: dict[str, Any]) -> Table:
     """What the paper says of all 49 pairs together, measured beside published."""
     paper = report["published"]["summary"]
     found = report["summary"]
@@ -56,10 +64,10 @@ def summary_table(report: dict[str, Any]) -> TextTable:
         row("MLP, from … to", "MLP range", _span(paper["MLP range"])),
     ]
     title = f"All pairs together, %, at {report['scale']} scale, by choice of checkpoint"
-    return TextTable(title, ["", "published", *SELECTIONS], rows, ["published", *SELECTIONS])
+    return Table(title, ["", "published", *SELECTIONS], rows, ["published", *SELECTIONS])
 
 
-def baselines_table(report: dict[str, Any]) -> TextTable:
+def baselines_table(report: dict[str, Any]) -> Table:
     """Table 10's layout: the printed pairs, the network beside every method, published in brackets."""
     paper = report["published"]
     pairs = {pair["holdout"]: pair for pair in report["pairs"]}
@@ -69,7 +77,7 @@ def baselines_table(report: dict[str, Any]) -> TextTable:
         for holdout, published in paper["baselines"].items()
     ]  # fmt: skip
     title = f"Held-out accuracy, % [published]; {report['scale']} scale, checkpoint by {report['selection']}"
-    return TextTable(title, ["holdout", "network", *METHODS], rows, ["network", *METHODS])
+    return Table(title, ["holdout", "network", *METHODS], rows, ["network", *METHODS])
 
 
 def _mean_of(pair: dict[str, Any], by: str, measure: str = "exact") -> Any:

@@ -13,35 +13,32 @@ from typing import Any
 import hardgap.studies  # noqa: F401  (declares them)
 from hardgap.core.errors import BadInput
 from hardgap.core.specs import Scale
+from hardgap.core.table import Table
 from hardgap.report.document import Figures, markdown
-from hardgap.report.table import TextTable
 from hardgap.runs.results import import_runs
 from hardgap.runs.store import Store
-from hardgap.studies.study import choose
-from hardgap.studies.symbolic.coverage import coverage_report, coverage_seeds, pair_results
-from hardgap.studies.symbolic.coverage_figure import coverage_figure, symbolic_table_figure
-from hardgap.studies.symbolic.coverage_tables import baselines_table, coverage_table, summary_table
-from hardgap.studies.symbolic.figures import FIGURES
-from hardgap.studies.symbolic.published import SEEDS
-from hardgap.studies.symbolic.tables import analysis_tables
-from hardgap.studies.symbolic.verdict import (
-    MeasuredSeeds,
+from hardgap.studies.measure import StudyResult, measure
+from hardgap.studies.study import STUDIES, choose
+from hardgap.studies.symbolic.cells import (
     ambiguity_table,
-    measure_seeds,
     measures_table,
     paper_table,
     seeds_table,
     verdict_table,
 )
+from hardgap.studies.symbolic.coverage_figure import coverage_figure, symbolic_table_figure
+from hardgap.studies.symbolic.coverage_tables import coverage_tables
+from hardgap.studies.symbolic.figures import FIGURES
+from hardgap.studies.symbolic.tables import analysis_tables
 
 
 @dataclass(frozen=True)
 class SymbolicResults:
     """All that was measured of Experiment 2 at one scale."""
 
-    cells: list[MeasuredSeeds]  # of the paper's table
-    weaker: list[MeasuredSeeds]  # its familiar ones with the weaker filter
-    coverage: dict[str, Any]  # `hardgap symbolic coverage --json`
+    cells: list[StudyResult]  # of the paper's table
+    weaker: list[StudyResult]  # its familiar ones with the weaker filter
+    coverage: StudyResult  # every pair held out in turn
     analyses: dict[str, Any]  # `hardgap symbolic analyse --json`, or a report without runs
 
 
@@ -50,12 +47,10 @@ def read_measured(results: Path, scale: Scale) -> SymbolicResults:
     with TemporaryDirectory() as folder:
         store = Store(Path(folder))
         import_runs(store, results)
-        cells = [measure_seeds(study, scale, store) for study in choose(["symbolic"])]
-        weaker = [measure_seeds(study, scale, store) for study in choose(["ambiguity"])]
-        pairs = pair_results(store, results / "baselines", scale, coverage_seeds(len(SEEDS)))
-    return SymbolicResults(
-        cells, weaker, coverage_report(pairs, scale, "eval-holdout"), _read_analyses(results / f"analyses-{scale}.json")
-    )
+        coverage = measure(STUDIES["symbolic/coverage"], scale, store, results / "baselines")
+        cells = [measure(one, scale, store) for one in choose(["symbolic"]) if one is not coverage.study]
+        weaker = [measure(one, scale, store) for one in choose(["ambiguity"])]
+    return SymbolicResults(cells, weaker, coverage, _read_analyses(results / f"analyses-{scale}.json"))
 
 
 def _read_analyses(path: Path) -> dict[str, Any]:
@@ -75,15 +70,15 @@ def sections(measured: SymbolicResults) -> dict[str, str]:
     return {name: markdown(make(measured)) for name, make in BLOCKS.items()}
 
 
-BLOCKS: dict[str, Callable[[SymbolicResults], list[TextTable]]] = {
+BLOCKS: dict[str, Callable[[SymbolicResults], list[Table]]] = {
     "table": lambda measured: [paper_table(measured.cells, by) for by in ("eval-holdout", "eval-seen", "final")],
     "verdicts": lambda measured: [verdict_table(measured.cells)],
     "ambiguity": lambda measured: [ambiguity_table(measured.cells, measured.weaker)],
     "seeds": lambda measured: [seeds_table(measured.cells)],
     "measures": lambda measured: [measures_table(measured.cells)],
-    "coverage": lambda measured: [summary_table(measured.coverage)],
-    "pairs": lambda measured: [coverage_table(measured.coverage)],
-    "baselines": lambda measured: [baselines_table(measured.coverage)],
+    "pairs": lambda measured: coverage_tables([measured.coverage])[:1],
+    "baselines": lambda measured: coverage_tables([measured.coverage])[1:2],
+    "coverage": lambda measured: coverage_tables([measured.coverage])[2:],
     "analyses": lambda measured: analysis_tables(measured.analyses),
 }
 """The tables that a page may show."""
@@ -93,7 +88,7 @@ def figures(measured: SymbolicResults) -> Figures:
     """What the page may show; analyses of the first network."""
     makers: Figures = {
         "symbolic-table": lambda: symbolic_table_figure(measured.cells),
-        "symbolic-coverage": lambda: coverage_figure(measured.coverage),
+        "symbolic-coverage": lambda: coverage_figure([measured.coverage]),
     }
     for run in measured.analyses["runs"][:1]:
         makers |= {f"symbolic-{name}": partial(draw, run) for name, draw in FIGURES.items() if name in run["analyses"]}

@@ -5,13 +5,14 @@ symbolic/xor-or/familiar   and so on; `hardgap reproduce symbolic/xor-or` takes 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from hardgap.core.run import Run
 from hardgap.core.specs import Scale
-from hardgap.studies.study import STUDIES, PublishedSeeds, Study
+from hardgap.studies.published import Seeds
+from hardgap.studies.study import Arm, Study, add
 from hardgap.studies.symbolic.published import BY_SEED, SEEDS
 from hardgap.worlds.chains.chains import World
+from hardgap.worlds.chains.run import SymbolicRun
 from hardgap.worlds.chains.scales import symbolic_base
 from hardgap.worlds.chains.tokens import Condition
 
@@ -36,15 +37,30 @@ def pair_name(holdout: str) -> str:
     return "→".join(world.operators[op].name for op in world.parse_chain(holdout))
 
 
-def symbolic_runs(scale: Scale, holdout: str, condition: Condition, seeds: Iterable[int] = SEEDS) -> list[Run]:
+def symbolic_runs(scale: Scale, holdout: str, condition: Condition, seeds: Iterable[int] = SEEDS) -> list[SymbolicRun]:
     base = symbolic_base(scale, holdout).but(condition=condition)
     return [base.but(seed=seed) for seed in seeds]
 
 
+def declare(name: str, claim: str, accuracies: tuple[float, ...], runs: Callable[[Scale], list[SymbolicRun]]) -> None:
+    """A cell of the table: one arm, labelled as its runs are."""
+    published = Seeds("Tables 3 and 9", dict(zip(SEEDS, accuracies, strict=True)))
+
+    def arms(scale: Scale) -> list[Arm]:
+        found = runs(scale)
+        labels = {"holdout": found[0].holdout, "condition": found[0].condition, "ambiguity": found[0].ambiguity}
+        return [Arm(dict(labels), tuple(found), published)]
+
+    shown = (
+        "hardgap.studies.symbolic.cells:cell_tables",
+        "hardgap.studies.symbolic.coverage_figure:symbolic_table_figure",
+    )
+    add(Study(name, claim, arms, *shown))
+
+
 def _declare(holdout: str, condition: Condition, accuracies: tuple[float, ...]) -> None:
     name, claim = study_name(holdout, condition), CLAIMS[condition].format(pair=pair_name(holdout))
-    published = PublishedSeeds("Tables 3 and 9", dict(zip(SEEDS, accuracies, strict=True)))
-    STUDIES[name] = Study(name, claim, published, lambda scale: symbolic_runs(scale, holdout, condition))
+    declare(name, claim, accuracies, lambda scale: symbolic_runs(scale, holdout, condition))
 
 
 for _holdout, _conditions in BY_SEED.items():

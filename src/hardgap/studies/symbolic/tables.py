@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from hardgap.report.table import TextTable
+from hardgap.core.table import Table
 from hardgap.studies.symbolic import published as published
 
 Runs = Sequence[dict[str, Any]]
 Printed = dict[str, dict[tuple[str, str], float]]
 
 
-def analysis_tables(report: dict[str, Any]) -> list[TextTable]:
+def analysis_tables(report: dict[str, Any]) -> list[Table]:
     """Which networks were opened, then one table an analysis that was made, in the paper's order."""
     runs = report["runs"]
     if not runs:
@@ -25,13 +25,13 @@ def analysis_tables(report: dict[str, Any]) -> list[TextTable]:
     return [_opened(runs), *(table for make in made for table in make(runs))]
 
 
-def _opened(runs: Runs) -> TextTable:
+def _opened(runs: Runs) -> Table:
     keys = ["holdout", "condition", "seed", "run", "checkpoint", "step"]
     rows: list[list[object]] = [[run[key] for key in keys] for run in runs]
-    return TextTable("The networks that were opened", ["held out", *keys[1:]], rows, ["seed", "step"])
+    return Table("The networks that were opened", ["held out", *keys[1:]], rows, ["seed", "step"])
 
 
-def _probes(runs: Runs) -> list[TextTable]:
+def _probes(runs: Runs) -> list[Table]:
     """Holdouts in rows, as in Table 11, with every position and operator."""
     first = runs[0]["analyses"]["probes"]
     keys = [(place, op) for op in next(iter(first.values())) for place in first]
@@ -42,10 +42,10 @@ def _probes(runs: Runs) -> list[TextTable]:
     ]  # fmt: skip
     columns = [f"{op} at {place}" for place, op in keys]
     title = "Linear probes of the last encoder layer, % right [published]"
-    return [TextTable(title, ["holdout", *columns], rows, columns)]
+    return [Table(title, ["holdout", *columns], rows, columns)]
 
 
-def _attention(runs: Runs) -> list[TextTable]:
+def _attention(runs: Runs) -> list[Table]:
     """Table 12: attention while e and f are predicted; every place is in the figure and in `--json`."""
     keys = [("e", "c"), ("f", "c"), ("f", "u")]
     rows: list[list[object]] = [
@@ -62,7 +62,7 @@ def _share(run: dict[str, Any], value: str, place: str) -> float | None:
     return found[0].get(place) if found else None
 
 
-def _corruption(runs: Runs) -> list[TextTable]:
+def _corruption(runs: Runs) -> list[Table]:
     """Table 13, with every input and operator."""
     first = runs[0]["analyses"]["corruption"]
     keys = [(place, op) for place, changed in first.items() for op in changed]
@@ -75,7 +75,7 @@ def _corruption(runs: Runs) -> list[TextTable]:
     return [_table("An input replaced: how often a named operator changes, % [published]", ["corrupted"], rows, runs)]
 
 
-def _lens(runs: Runs) -> list[TextTable]:
+def _lens(runs: Runs) -> list[Table]:
     """Table 14, on held-out and on seen examples."""
     tables = []
     for part, words in (("holdout", "held-out"), ("seen", "seen")):
@@ -95,7 +95,7 @@ def _read_out(run: dict[str, Any], part: str, layer: str, op: str) -> float | No
     return found
 
 
-def _heads(runs: Runs) -> list[TextTable]:
+def _heads(runs: Runs) -> list[Table]:
     """Each head silenced, what it costs on held-out and on seen pairs, in points."""
     names = [f"{h['attention']}_head_{h['head']}" for h in runs[0]["analyses"]["heads"] if h["head"] is not None]
     found = {id(run): _drops(run) for run in runs}
@@ -129,12 +129,12 @@ def _drop(drop: tuple[float, float] | None, run: dict[str, Any], name: str) -> s
     return f"{100 * drop[0]:.1f} / {100 * drop[1]:.1f}{printed}"
 
 
-def _substitution(runs: Runs) -> list[TextTable]:
+def _substitution(runs: Runs) -> list[Table]:
     """Figure 3b in numbers: both directions, every target."""
     return [_targets(run) for run in runs]
 
 
-def _targets(run: dict[str, Any]) -> TextTable:
+def _targets(run: dict[str, Any]) -> Table:
     rows: list[list[object]] = [
         [one["swapped"], one["target"], one["examples"], _percent(one["follows"]), _percent(one["keeps"])]
         for one in run["analyses"]["substitution"]["targets"]
@@ -146,10 +146,10 @@ def _targets(run: dict[str, Any]) -> TextTable:
         title += (
             f" [published: target {low:.0f} to {high:.0f}; other kept {least:.0f} to {most:.0f} where a, b are swapped]"
         )
-    return TextTable(title, columns, rows, columns[2:])
+    return Table(title, columns, rows, columns[2:])
 
 
-TABLES: dict[str, Callable[[Runs], list[TextTable]]] = {
+TABLES: dict[str, Callable[[Runs], list[Table]]] = {
     "substitution": _substitution,
     "probes": _probes,
     "attention": _attention,
@@ -159,13 +159,13 @@ TABLES: dict[str, Callable[[Runs], list[TextTable]]] = {
 }
 
 
-def _table(title: str, first: list[str], rows: list[list[object]], runs: Runs) -> TextTable:
+def _table(title: str, first: list[str], rows: list[list[object]], runs: Runs) -> Table:
     columns = [_heading(run) for run in runs]
     unique = [
         name if columns.count(name) == 1 else f"{name} {run['run'][:4]}"
         for name, run in zip(columns, runs, strict=True)
     ]
-    return TextTable(title, [*first, *unique], rows, unique)
+    return Table(title, [*first, *unique], rows, unique)
 
 
 def _heading(run: dict[str, Any]) -> str:

@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hardgap.core.specs import Scale
-from hardgap.studies.trial import Arm, trial
+from hardgap.studies.study import Arm, Labels, study
+from hardgap.studies.tempered.parts import of_ten, shown
 from hardgap.worlds.automaton.gap import draw_hidden
 from hardgap.worlds.automaton.recipes import TEN_EPOCHS, single_attempt, tempered, untempered, until_first_solved
 from hardgap.worlds.automaton.rule import parse_rule
 from hardgap.worlds.automaton.run import AutomatonRun
 
 # Successes of 10 by number of hidden patterns (paper, "k-Sweep Detailed Results").
-PUBLISHED: dict[str, dict[int, tuple[int, int] | None]] = {
-    "D": {14: (10, 10), 16: (0, 10), 18: None, 20: (0, 10), 22: None, 24: (0, 10), 26: None, 28: (0, 10)},
-    "G": {24: (10, 10), 26: (7, 10), 28: (8, 10)},
+PUBLISHED: dict[str, dict[int, int | None]] = {
+    "D": {14: 10, 16: 0, 18: None, 20: 0, 22: None, 24: 0, 26: None, 28: 0},
+    "G": {24: 10, 26: 7, 28: 8},
 }
 SETS = range(3)
 INFORMED = (14, 20, 24, 26, 27, 28, 29, 30, 31)
@@ -34,12 +35,14 @@ def runs_of_size(scale: Scale, rule: str, k: int) -> Iterator[AutomatonRun]:
         yield single_attempt(until_first_solved(tempered(scale, rule, hide, steps=STEPS))).but(seed=index)
 
 
-@trial("cliff")
+@study("tempered/cliff", **shown("cliff"))
 def cliff(scale: Scale) -> Iterator[Arm]:
     """How many patterns of Rules D and G can be hidden: tempered, at T = 1, and as far as they are determined."""
     for rule, by_k in PUBLISHED.items():
         for k, paper in by_k.items():
             runs = tuple(runs_of_size(scale, rule, k))
-            yield Arm(f"Rule {rule}, tempered", str(k), runs, paper)
+            labels: Labels = {"rule": rule, "k": k}
+            published = of_ten(paper)
+            yield Arm({**labels, "way": "tempered"}, runs, published)
             if paper is not None:  # where there is a number to set it beside
-                yield Arm(f"Rule {rule}, T = 1", str(k), tuple(untempered(run) for run in runs), paper)
+                yield Arm({**labels, "way": "T = 1"}, tuple(untempered(run) for run in runs), published)

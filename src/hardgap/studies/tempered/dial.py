@@ -14,7 +14,8 @@ from typing import Any
 
 from hardgap.core.specs import Scale, Temperature, Unrolling
 from hardgap.nn.spec import EncoderSpec
-from hardgap.studies.trial import Arm, trial
+from hardgap.studies.study import Arm, study
+from hardgap.studies.tempered.parts import shown
 from hardgap.worlds.automaton.recipes import (
     HOT,
     RESTART,
@@ -138,24 +139,24 @@ def start(scale: Scale, pattern: int) -> AutomatonRun:
 
 def arm(scale: Scale, factor: str, value: str, change: Change) -> Arm:
     runs = (change(start(scale, pattern)) for pattern in CLASSES)
-    return Arm(factor, value, tuple(run.but(seed=seed) for run in runs for seed in SEEDS))
+    return Arm({"factor": factor, "value": value}, tuple(run.but(seed=seed) for run in runs for seed in SEEDS))
 
 
-@trial("dial")
+@study("tempered/dial", **shown(figure="dial"))
 def dial(scale: Scale) -> Iterator[Arm]:
     """On what does the recovery of Rule 150 depend? One factor at a time, from feedback at T = 8."""
     for factor, changes in FACTORS.items():
         yield from (arm(scale, factor, value, change) for value, change in changes.items())
 
 
-@trial("phases")
+@study("tempered/phases", **shown(figure="phases"))
 def phases(scale: Scale) -> Iterable[Arm]:
     """Temperature against the number of unrolled steps (patterns 0, 3 and 5 of Rule 150), and against the pattern."""
     for t in (1.0, 4.0, 8.0):
         for s in LENGTHS:
             runs = (start(scale, pattern).but(unrolling=soft(t, steps=s)) for pattern in CLASSES)
-            yield Arm(f"T = {t:g}", f"{s} steps", tuple(runs))
+            yield Arm({"T": t, "steps": s}, tuple(runs))
     for t in TEMPERATURES:
         for pattern in range(8):
             run = start(scale, pattern).but(unrolling=soft(t))  # shared with the dial
-            yield Arm(f"T = {t:g}", f"pattern {pattern}", tuple(run.but(seed=seed) for seed in SEEDS))
+            yield Arm({"T": t, "pattern": pattern}, tuple(run.but(seed=seed) for seed in SEEDS))

@@ -6,41 +6,42 @@ from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
-import hardgap.studies  # noqa: F401  (declares the trials)
+import hardgap.studies  # noqa: F401  (declares them)
+from hardgap.core.parts import part
 from hardgap.report.document import Figures, markdown
 from hardgap.runs.results import import_runs
 from hardgap.runs.store import Store
-from hardgap.studies.tempered.figures import FIGURES, tempered_figure
-from hardgap.studies.tempered.measure import measure_trial
+from hardgap.studies.measure import StudyResult, measure
+from hardgap.studies.study import choose
 from hardgap.studies.tempered.search import search_table
-from hardgap.studies.tempered.tables import tempered_table
-from hardgap.studies.trial import TRIALS
 
 SEARCH = "search"
-BLOCKS = (*TRIALS, SEARCH)
+BLOCKS = (*(one.name.partition("/")[2] for one in choose(["tempered"])), SEARCH)
 """The tables that a page may show."""
 
 
-def measured(results: Path) -> dict[str, dict[str, Any]]:
-    """What every trial measured, from exported runs; Rules 150, D and G at T = 1 are the main table's."""
+def read_measured(results: Path) -> dict[str, StudyResult]:
+    """What every study measured, from exported runs; Rules 150, D and G at T = 1 are the main table's."""
     with TemporaryDirectory() as folder:
         store = _taken_in(Path(folder), [results / "tempered", results / "main"])
-        return {name: measure_trial(trial, "desk", store) for name, trial in TRIALS.items()}
+        found = [measure(one, "desk", store) for one in choose(["tempered"])]
+    return {one.name.partition("/")[2]: one for one in found}
 
 
-def sections(found: dict[str, dict[str, Any]], results: Path) -> dict[str, str]:
-    """The table of each trial, and of the search before them, as Markdown."""
+def sections(found: dict[str, StudyResult], results: Path) -> dict[str, str]:
+    """The table of each study, and of the search before them, as Markdown."""
     with TemporaryDirectory() as folder:
         search = search_table(_taken_in(Path(folder), [results / "tempered" / "search"]))
-    tables = {name: tempered_table(data) for name, data in found.items()} | {SEARCH: search}
-    return {name: markdown([table]) for name, table in tables.items()}
+    tables = {name: part(one.study.tables)([one]) for name, one in found.items()} | {SEARCH: [search]}
+    return {name: markdown(several) for name, several in tables.items()}
 
 
-def figures(found: dict[str, dict[str, Any]]) -> Figures:
+def figures(found: dict[str, StudyResult]) -> Figures:
     """What the page may show."""
-    return {f"tempered-{name}": partial(tempered_figure, found[name]) for name in FIGURES}
+    return {
+        f"tempered-{name}": partial(part(one.study.figure), [one]) for name, one in found.items() if one.study.figure
+    }
 
 
 def _taken_in(folder: Path, results: Iterable[Path]) -> Store:

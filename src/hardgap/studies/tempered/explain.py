@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from hardgap.core.specs import Scale, Unrolling
-from hardgap.studies.trial import Arm, trial
+from hardgap.studies.study import Arm, Labels, study
+from hardgap.studies.tempered.parts import shown
 from hardgap.worlds.automaton.recipes import HOT, single_attempt, tempered
 
 RULE, PATTERNS = "150", (0, 3, 7)
@@ -45,7 +46,7 @@ ARMS: dict[str, dict[str, dict[str, Any]]] = {
 }
 
 
-@trial("explain")
+@study("tempered/explain", **shown(more="explain", figure="explain"))
 def explain(scale: Scale) -> Iterator[Arm]:
     """Is it saturation that stops recovery? Left alone, un-saturated when stuck, saturated when healthy."""
     for factor, values in ARMS.items():
@@ -53,4 +54,5 @@ def explain(scale: Scale) -> Iterator[Arm]:
             regime = Unrolling.model_validate(change)
             starts = (single_attempt(tempered(scale, RULE, (pattern,))) for pattern in PATTERNS)
             runs = [run.but(unrolling=regime, log_saturation=True) for run in starts]
-            yield Arm(factor, value, tuple(run.but(seed=seed) for run in runs for seed in SEEDS))
+            labels: Labels = {"factor": factor, "value": value}
+            yield Arm(labels, tuple(run.but(seed=seed) for run in runs for seed in SEEDS))

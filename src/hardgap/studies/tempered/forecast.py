@@ -12,7 +12,8 @@ import numpy as np
 
 from hardgap.core.specs import Scale
 from hardgap.studies.identifiability import contradicted
-from hardgap.studies.trial import Arm, trial
+from hardgap.studies.study import Arm, study
+from hardgap.studies.tempered.parts import shown
 from hardgap.worlds.automaton.gap import Gap
 from hardgap.worlds.automaton.identify.answers import identify
 from hardgap.worlds.automaton.recipes import tempered, until_first_solved
@@ -62,10 +63,10 @@ PREDICTORS: dict[str, Callable[[Gap], float]] = {
 }
 
 
-@trial("forecast")
+@study("tempered/forecast", **shown("forecast"))
 def forecast(scale: Scale) -> Iterator[Arm]:
     """Can it be read off a gap how long its recovery will take? Rules that had no part in choosing the predictor."""
     for rule in RULES:
         for pattern in range(8):
             run = until_first_solved(tempered(scale, rule, (pattern,)))
-            yield Arm(f"Rule {rule}", f"pattern {pattern}", tuple(run.but(seed=seed) for seed in SEEDS))
+            yield Arm({"rule": rule, "pattern": pattern}, tuple(run.but(seed=seed) for seed in SEEDS))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from hardgap.core.specs import Temperature, Unrolling
-from hardgap.report.table import TextTable
+from hardgap.core.table import Table
 from hardgap.runs.store import Store
 from hardgap.runs.summary import Summary, summarise
 from hardgap.worlds.automaton.run import AutomatonRun
@@ -15,7 +15,7 @@ from hardgap.worlds.automaton.run import AutomatonRun
 Finished = tuple[AutomatonRun, Summary]
 
 
-def search_table(store: Store) -> TextTable:
+def search_table(store: Store) -> Table:
     """Every setting in the store with its gaps and how many runs recovered, the most tried first."""
     settings: dict[tuple[Any, ...], list[Finished]] = defaultdict(list)
     runs = {row.id: row.config for row in store.rows() if isinstance(row.config, AutomatonRun)}
@@ -29,7 +29,7 @@ def search_table(store: Store) -> TextTable:
     rows.append(["all of them", "", "", _recovered(one for found in settings.values() for one in found)])
     right = ["at most, steps", "recovered"]
     title = "What was tried at first, seeds 0 to 2, without a restart"
-    return TextTable(title, ["fed back", "rule: patterns", *right], rows, right)
+    return Table(title, ["fed back", "rule: patterns", *right], rows, right)
 
 
 def in_words(unrolling: Unrolling) -> str:

@@ -1,45 +1,106 @@
-"""The trials of the tempered recipe as tables: title, columns, rows."""
+"""The studies of the tempered recipe as tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from statistics import fmean
 from typing import Any
 
-from hardgap.report.table import TextTable
+from hardgap.core.table import Table
+from hardgap.studies.measure import Measured, StudyResult
+from hardgap.studies.study import words
 
-Data = dict[str, Any]
-
-
-def tempered_table(data: Data) -> TextTable:
-    """The table of whichever trial the data is of."""
-    return TABLES.get(data["trial"], _arms)(data)
+Tables = Callable[[Sequence[StudyResult]], list[Table]]
 
 
-def _arms(data: Data) -> TextTable:
-    arms = _measured(data["arms"])
-    again = ["restarted"] if any(arm["restarted"] for arm in arms) else []
+def each(table: Callable[[StudyResult], Table]) -> Tables:
+    """One table a study."""
+    return lambda results: [table(result) for result in results]
+
+
+@each
+def arms_table(result: StudyResult) -> Table:
+    shown = [arm for arm in result.arms if arm.n] or result.arms
+    again = ["restarted"] if any(arm.restarted for arm in shown) else []
     right = ["paper", "recovered", "Wilson, %", "solved", "median steps", *again]
-    rows: list[list[object]] = [
-        [arm["factor"], arm["value"], _paper(arm), _share(arm), _wilson(arm), _solved(arm), _median(arm),
-         *(arm[key] or "" for key in again)]
-        for arm in arms
+    rows = [
+        [*_name(arm), _paper(arm), _share(arm), _wilson(arm), f"{arm.solved}/{arm.n}", _median(arm),
+         *(arm.restarted or "" for _ in again)]
+        for arm in shown
     ]  # fmt: skip
     detail = ["Wilson, %", "median steps", "solved", "paper"]
-    return TextTable(_title(data), ["factor", "value", *right], rows, right, detail)
+    return Table(_title(result), ["factor", "value", *right], rows, right, detail)
 
 
-def _target(data: Data) -> TextTable:
+@each
+def target_table(result: StudyResult) -> Table:
     detail = ["Wilson, %", "p against T = 1, same seeds", "median steps", "slowest"]
     right = ["paper, 50 epochs", "T = 1", "its steps, at most", "tempered", *detail, "restarted"]
-    arms, control = data["arms"] + data["whole"], data["control"] + data["control_whole"]
-    steps = [[number] for number in data["control_steps"]] + data["control_whole_steps"]
-    tests = [None] * len(data["arms"]) + data["p_against_control"]
     rows: list[list[object]] = []
-    for arm, beside, length, p in zip(arms, control, steps, tests, strict=True):
-        told = [_paper(arm), _share(beside), _steps(length), _share(arm), _wilson(arm), _p(p), _median(arm)]
-        slowest = max(arm["steps"]) if arm["steps"] else ""
-        rows.append([arm["factor"], arm["value"], *told, slowest, arm["restarted"] or ""])
-    return TextTable(_title(data), ["rule", "hidden", *right], rows, right, [*detail, "its steps, at most"])
+    for row in result.more["beside"]:
+        arm, control = row["arm"], row["control"]
+        told = [_paper(arm), _share(control), _steps(row["control_steps"]), _share(arm), _wilson(arm), _p(row["p"])]
+        slowest = max(arm.steps) if arm.steps else ""
+        rows.append([*_name(arm), *told, _median(arm), slowest, arm.restarted or ""])
+    return Table(_title(result), ["rule", "hidden", *right], rows, right, [*detail, "its steps, at most"])
+
+
+@each
+def cliff_table(result: StudyResult) -> Table:
+    right = ["hidden of 32", "paper", "T = 1", "tempered", "mean holdout, %", "determined, %"]
+    untempered = {(a.labels["rule"], a.labels["k"]): a for a in result.arms if a.labels["way"] == "T = 1"}
+    rows: list[list[object]] = []
+    for arm, share in zip(result.arms, result.more["determined"], strict=True):
+        if arm.labels["way"] == "tempered":
+            rule, k, _ = words(arm.labels)
+            beside = untempered.get((arm.labels["rule"], arm.labels["k"]))
+            mean = f"{100 * fmean(arm.holdout):.1f}" if arm.n else ""
+            known = "" if share is None else f"{100 * share:.0f}"
+            rows.append([rule, k, _paper(arm), _share(beside) if beside else "", _share(arm), mean, known])
+    return Table(_title(result), ["rule", *right], rows, right)
+
+
+@each
+def forecast_table(result: StudyResult) -> Table:
+    columns = ["predictor, from the gap alone", "rho where chosen (150, 30, 106)", "rho where judged (new rules)", "p"]
+    rows: list[list[object]] = []
+    for row in result.more["predictors"]:
+        chosen, judged = row["chosen on"], row["judged on"]
+        best = row["predictor"] == result.more["chosen"]
+        p = f"{judged['p']:.2g}" if best and judged["p"] is not None else ""
+        rows.append([row["predictor"] + (" (chosen)" if best else ""), _rho(chosen), _rho(judged), p])
+    return Table(_title(result), columns, rows, columns[1:], columns[1:2])
+
+
+@each
+def wide_table(result: StudyResult) -> Table:
+    visible = ["visible after 1,000 steps, %", "90 % of visible at"]
+    right = ["paper, 7,850 steps", *visible, "recovered", "holdout at the end, %", "solved at", "restarted"]
+    more, rows = result.more, list[list[object]]()
+    for arm, early, routed in zip(result.arms, more["early"], more["routed"], strict=True):
+        end = f"{100 * arm.holdout[0]:.1f}" if arm.n else ""
+        seen = ["" if early is None else f"{100 * early:.1f}", "" if routed is None else routed]
+        pattern = f"pattern {arm.labels['pattern']}"
+        rows.append([way_of(arm), pattern, _paper(arm), *seen, _share(arm), end, _median(arm), arm.restarted or ""])
+    title = f"wide, rows of {more['width']} cells: {result.study.claim.rstrip('.')}"  # at no scale: see the study
+    detail = ["holdout at the end, %", "solved at", *visible, "paper, 7,850 steps"]
+    return Table(title, ["factor", "hidden", *right], rows, right, detail)
+
+
+def way_of(arm: Measured) -> str:
+    """How an arm of `wide` was trained, or which way to route it tries."""
+    labels = arm.labels
+    return str(labels.get("way") or f"routing: {labels['routing']}, learning rate {labels['learning rate']:g}")
+
+
+def _name(arm: Measured) -> tuple[str, str]:
+    """What varies, and the rest of what sets an arm apart."""
+    first, *rest = words(arm.labels)
+    return first, ", ".join(rest)
+
+
+def _title(result: StudyResult) -> str:
+    return f"{result.name.partition('/')[2]}, {result.scale} scale: {result.study.claim.rstrip('.')}"
 
 
 def _steps(length: list[int]) -> str:
@@ -52,92 +113,23 @@ def _p(p: float | None) -> str:
     return "" if p is None else f"{p:.1g}"
 
 
-def _cliff(data: Data) -> TextTable:
-    right = ["hidden of 32", "paper", "T = 1", "tempered", "mean holdout, %", "determined, %"]
-    untempered = {(arm["factor"].split(",")[0], arm["value"]): arm for arm in data["arms"] if "T = 1" in arm["factor"]}
-    rows: list[list[object]] = []
-    for arm, share in zip(data["arms"], data["determined"], strict=True):
-        rule = arm["factor"].split(",")[0]
-        if "T = 1" not in arm["factor"]:
-            beside = untempered.get((rule, arm["value"]))
-            mean = f"{100 * sum(arm['holdout']) / arm['n']:.1f}" if arm["n"] else ""
-            rows.append(
-                [
-                    rule,
-                    arm["value"],
-                    _paper(arm),
-                    _share(beside) if beside else "",
-                    _share(arm),
-                    mean,
-                    "" if share is None else f"{100 * share:.0f}",
-                ]
-            )
-    return TextTable(_title(data), ["rule", *right], rows, right)
-
-
-def _forecast(data: Data) -> TextTable:
-    columns = ["predictor, from the gap alone", "rho where chosen (150, 30, 106)", "rho where judged (new rules)", "p"]
-    rows: list[list[object]] = []
-    for row in data["predictors"]:
-        chosen, judged = row["chosen on"], row["judged on"]
-        best = row["predictor"] == data["chosen"]
-        p = f"{judged['p']:.2g}" if best and judged["p"] is not None else ""
-        rows.append([row["predictor"] + (" (chosen)" if best else ""), _rho(chosen), _rho(judged), p])
-    return TextTable(_title(data), columns, rows, columns[1:], columns[1:2])
-
-
-def _wide(data: Data) -> TextTable:
-    visible = ["visible after 1,000 steps, %", "90 % of visible at"]
-    right = ["paper, 7,850 steps", *visible, "recovered", "holdout at the end, %", "solved at", "restarted"]
-    rows: list[list[object]] = []
-    for arm, early, routed in zip(data["arms"], data["early"], data["routed"], strict=True):
-        end = f"{100 * arm['holdout'][0]:.1f}" if arm["n"] else ""
-        seen = ["" if early is None else f"{100 * early:.1f}", "" if routed is None else routed]
-        told = [_paper(arm), *seen, _share(arm), end, _median(arm), arm["restarted"] or ""]
-        rows.append([arm["factor"], arm["value"], *told])
-    title = f"wide, rows of {data['width']} cells: {data['claim'].rstrip('.')}"  # at no scale: see the study
-    detail = ["holdout at the end, %", "solved at", *visible, "paper, 7,850 steps"]
-    return TextTable(title, ["factor", "hidden", *right], rows, right, detail)
-
-
-def _rho(found: Data) -> str:
+def _rho(found: dict[str, Any]) -> str:
     if found["rho"] is None:
         return ""
     return f"{found['rho']:+.2f} [{found['low']:+.2f} to {found['high']:+.2f}], n = {found['n']}"
 
 
-def _measured(arms: list[Data]) -> list[Data]:
-    """The arms of which something was run; all, if nothing was."""
-    return [arm for arm in arms if arm["n"]] or arms
+def _paper(arm: Measured) -> str:
+    return "" if arm.published is None or arm.published.count is None else "{}/{}".format(*arm.published.count)
 
 
-def _title(data: Data) -> str:
-    return f"{data['trial']}, {data['scale']} scale: {data['claim'].rstrip('.')}"
+def _share(arm: Measured) -> str:
+    return f"{arm.recovered}/{arm.n}" + (f" of {arm.planned}" if arm.n < arm.planned else "")
 
 
-def _paper(arm: Data) -> str:
-    return "" if arm["paper"] is None else "{}/{}".format(*arm["paper"])
+def _wilson(arm: Measured) -> str:
+    return "" if arm.wilson is None else "{:.0f} to {:.0f}".format(*(100 * end for end in arm.wilson))
 
 
-def _share(arm: Data) -> str:
-    return f"{arm['recovered']}/{arm['n']}" + (f" of {arm['planned']}" if arm["n"] < arm["planned"] else "")
-
-
-def _solved(arm: Data) -> str:
-    return f"{arm['solved']}/{arm['n']}"
-
-
-def _wilson(arm: Data) -> str:
-    return "" if arm["wilson"] is None else "{:.0f} to {:.0f}".format(*(100 * end for end in arm["wilson"]))
-
-
-def _median(arm: Data) -> str:
-    return "" if arm["median_steps"] is None else f"{arm['median_steps']:.0f}"
-
-
-TABLES: dict[str, Callable[[Data], TextTable]] = {
-    "target": _target,
-    "cliff": _cliff,
-    "forecast": _forecast,
-    "wide": _wide,
-}
+def _median(arm: Measured) -> str:
+    return "" if arm.median_steps is None else f"{arm.median_steps:.0f}"

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from hardgap.core.specs import Scale, Temperature, Unrolling
 from hardgap.nn.spec import EncoderSpec
 from hardgap.studies.identifiability import TRAINED_50
-from hardgap.studies.trial import Arm, trial
+from hardgap.studies.study import Arm, study
+from hardgap.studies.tempered.parts import of_ten, shown
 from hardgap.worlds.automaton.recipes import HOT, TEN_EPOCHS, single_attempt, tempered, untempered
 from hardgap.worlds.automaton.run import AutomatonRun
 
@@ -40,7 +41,7 @@ def wide_run(
     return run.but(width=WIDTH, optimiser=optimiser, budget=budget)
 
 
-@trial("wide")
+@study("tempered/wide", **shown("wide"))
 def wide(scale: Scale) -> Iterator[Arm]:
     """Does T = 8 recover Rule 150's patterns at width 101, too? The paper took up to 34,500 steps.
 
@@ -50,16 +51,18 @@ def wide(scale: Scale) -> Iterator[Arm]:
     paper = TRAINED_50["150"]
     for pattern, successes in enumerate(paper):
         run = single_attempt(wide_run(scale, pattern))
-        yield Arm("T = 8", f"pattern {pattern}", (run,), (successes, 10))
+        yield Arm({"way": "T = 8", "pattern": pattern}, (run,), of_ten(successes))
     for pattern in (SMUGGLED, COMPARED):
         run = wide_run(scale, pattern)
         again = f"T = 8, restart at step {run.budget.restart_at:,} with T = 4"
-        yield Arm(again, f"pattern {pattern}", (run,), (paper[pattern], 10))
+        yield Arm({"way": again, "pattern": pattern}, (run,), of_ten(paper[pattern]))
     cooling = Temperature(start=HOT, end=1.0, over=TEN_EPOCHS)
     run = single_attempt(wide_run(scale, SMUGGLED)).but(unrolling=Unrolling(temperature=cooling))
-    yield Arm(f"T from 8 to 1 over {TEN_EPOCHS:,} steps", f"pattern {SMUGGLED}", (run,), (paper[SMUGGLED], 10))
-    yield Arm("T = 1", f"pattern {COMPARED}", (untempered(wide_run(scale, COMPARED)),), (paper[COMPARED], 10))
+    falling = f"T from 8 to 1 over {TEN_EPOCHS:,} steps"
+    yield Arm({"way": falling, "pattern": SMUGGLED}, (run,), of_ten(paper[SMUGGLED]))
+    run = untempered(wide_run(scale, COMPARED))
+    yield Arm({"way": "T = 1", "pattern": COMPARED}, (run,), of_ten(paper[COMPARED]))
     for rate, waves in ((2e-3, True), (2e-3, False), (1e-3, True), (1e-3, False)):
         run = single_attempt(wide_run(scale, COMPARED, rate=rate, waves=waves, steps=ROUTING))
         positions = "waves" if waves else "random positions"
-        yield Arm(f"routing: {positions}, learning rate {rate:g}", f"pattern {COMPARED}", (run,))
+        yield Arm({"routing": positions, "learning rate": rate, "pattern": COMPARED}, (run,))

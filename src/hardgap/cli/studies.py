@@ -1,0 +1,154 @@
+"""What every command that measures studies does: check, run what is missing, keep, measure, draw, print."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from hardgap.cli.output import err, show_json, show_table, show_text_table
+from hardgap.cli.writing import check_figure, check_folder
+from hardgap.core.errors import BadInput
+from hardgap.core.specs import Scale
+from hardgap.core.wording import plural
+
+if TYPE_CHECKING:
+    from hardgap.core.table import Table
+    from hardgap.runs.store import Store
+    from hardgap.studies.measure import StudyResult
+    from hardgap.studies.study import Study
+
+ScaleName = Annotated[Scale, Parameter(help="How large; see `docs/fidelity.md`.")]
+Seeds = Annotated[int | None, Parameter(help="Only the first so many seeds of every arm.")]
+BudgetTime = Annotated[str | None, Parameter(help="Stop after this long, e.g. 90m; the next call goes on.")]
+DoRun = Annotated[bool, Parameter(help="Train what is missing; `--no-run` only prints what is there.")]
+FigureFile = Annotated[Path | None, Parameter(help="Also draw it: FILE.svg, .png or .pdf.")]
+KeepFolder = Annotated[
+    Path | None, Parameter(help="Also write finished runs to KEEP, by study, but those KEEP already has.")
+]
+Workers = Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How studies are to be measured, as the command line says it."""
+
+    scale: Scale
+    store: Path
+    seeds: int | None = None
+    budget: str | None = None
+    run: bool = True
+    figure: Path | None = None
+    keep: Path | None = None
+    workers: int | None = None
+    baselines: Path | None = None
+
+
+def measure_studies(studies: Sequence[Study], asked: Asked) -> tuple[int, list[StudyResult]]:
+    """Everything that can be refused is refused first; then what is missing is run, and all is measured."""
+    from hardgap.cli.parts import show_parts
+    from hardgap.cli.running import check_workers, parse_duration, run_and_report
+    from hardgap.core.parts import part
+    from hardgap.runs.store import Store
+    from hardgap.studies.measure import measure
+    from hardgap.studies.study import limited, most_informative_first
+
+    if asked.seeds is not None and asked.seeds < 1:
+        raise BadInput(f"--seeds {asked.seeds}: at least one seed is needed")
+    chosen = [one if asked.seeds is None else limited(one, asked.seeds) for one in studies]
+    if asked.figure is not None:
+        _figure_of(chosen)
+        check_figure(asked.figure)
+    if asked.keep is not None:
+        check_folder("--keep", asked.keep)
+    check_workers(asked.workers)
+    seconds = parse_duration(asked.budget) if asked.budget else None
+    store, code = Store(asked.store, create=asked.run), 0
+    kept = asked.baselines or asked.store / "baselines"
+    if asked.run:
+        left = _prepare(chosen, asked.scale, kept, seconds)
+        code = run_and_report(store, most_informative_first(chosen, asked.scale), workers=asked.workers, seconds=left)
+    if asked.keep is not None:
+        _keep(store, chosen, asked.scale, asked.keep)
+    with show_parts("reading the runs"):
+        results = [measure(one, asked.scale, store, kept) for one in chosen]
+    if asked.figure is not None:
+        from hardgap.report.figures import save_figure
+
+        save_figure(part(_figure_of(chosen))(results), asked.figure)
+    return code, results
+
+
+def show_results(results: Sequence[StudyResult], *, json: bool) -> None:
+    """Studies that share a table stand in one."""
+    if json:
+        show_json([result.as_dict() for result in results])
+        return
+    for table in tables_of(results):
+        show_text_table(table)
+
+
+def tables_of(results: Sequence[StudyResult]) -> list[Table]:
+    from hardgap.core.parts import part
+
+    groups: dict[str, list[StudyResult]] = {}
+    for result in results:
+        groups.setdefault(result.study.tables, []).append(result)
+    return [table for path, together in groups.items() for table in part(path)(together)]
+
+
+def show_list(studies: Sequence[Study], scale: Scale, folder: Path, *, json: bool) -> None:
+    """Every study with its claim and how many of its runs are here."""
+    from hardgap.runs.store import DATABASE, Store
+    from hardgap.studies.measure import progress
+
+    store = Store(folder, create=False) if (folder / DATABASE).exists() else None
+    found = [(one, *progress(one, scale, store)) for one in studies]
+    if json:
+        show_json([{"study": one.name, "claim": one.claim, "done": done, "planned": all_} for one, done, all_ in found])
+        return
+    rows = [[one.name, one.claim, f"{done}/{planned}"] for one, done, planned in found]
+    show_table(f"Studies at {scale} scale", ["study", "claim", "runs"], rows, right=["runs"])
+
+
+def _figure_of(studies: Sequence[Study]) -> str:
+    """The one figure of these studies, or why there is none."""
+    if undrawn := [one.name for one in studies if one.figure is None]:
+        raise BadInput(f"--figure: there is no figure of {undrawn[0]}")
+    if len(figures := {one.figure for one in studies}) > 1:
+        raise BadInput("--figure: these studies are several figures; name those of one")
+    return str(figures.pop())
+
+
+def _prepare(studies: Sequence[Study], scale: Scale, kept: Path, seconds: float | None) -> float | None:
+    """What studies want measured before they are run; how many seconds are left, None if there is no limit."""
+    wanted = [one.prepare for one in studies if one.prepare is not None]
+    if not wanted:
+        return seconds
+    from hardgap.cli.baselines import one_thread
+    from hardgap.cli.parts import show_parts
+    from hardgap.core.parts import part
+
+    began = time.monotonic()
+    with one_thread(), show_parts() as on_progress:
+        for prepare in wanted:
+            part(prepare)(scale, kept, on_progress, partial(_is_late, began, seconds))
+    return None if seconds is None else max(0.0, seconds - (time.monotonic() - began))
+
+
+def _is_late(began: float, seconds: float | None) -> bool:
+    return seconds is not None and time.monotonic() - began > seconds
+
+
+def _keep(store: Store, studies: Sequence[Study], scale: Scale, folder: Path) -> None:
+    from hardgap.runs.results import export_new_runs
+
+    for one in studies:
+        place = folder / (one.name if one.ours else one.name.partition("/")[0])
+        written = export_new_runs(store, store.rows(run.id for run in one.runs(scale)), folder, place)
+        err().print(f"{plural(len(written), 'new run')} written to {place}")

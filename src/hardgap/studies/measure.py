@@ -1,0 +1,182 @@
+"""What the runs of a study say: which are done, how often the gap closed, how fast, and the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any
+
+from hardgap.core.parts import part
+from hardgap.core.run import Run
+from hardgap.core.specs import Scale
+from hardgap.report.statistics import mean_interval, wilson
+from hardgap.runs.selection import PAPERS_CHOICE, select_point
+from hardgap.runs.store import Store
+from hardgap.runs.summary import Summary, summarise
+from hardgap.studies.published import Comparison, Published, Rate
+from hardgap.studies.study import Arm, Labels, Study
+
+Curve = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One arm: its finished runs with their curves, or the value that was computed for it."""
+
+    labels: Labels
+    planned: int
+    runs: tuple[Run, ...] = ()
+    curves: tuple[Curve, ...] = field(default=(), repr=False)
+    published: Published | None = None
+    value: Any = None
+
+    @property
+    def n(self) -> int:
+        return len(self.runs)
+
+    @cached_property
+    def summaries(self) -> list[Summary]:
+        return [summarise(curve) for curve in self.curves]
+
+    @property
+    def recovered(self) -> int:
+        """Runs that end with at least 70 % holdout accuracy."""
+        return sum(summary.success for summary in self.summaries)
+
+    @property
+    def wilson(self) -> tuple[float, float] | None:
+        return wilson(self.recovered, self.n) if self.n else None
+
+    @property
+    def steps(self) -> list[int]:
+        """Of the runs that end solved, 99 % of everything right: the steps from which on they stayed so."""
+        return sorted(s.lasting_step for s in self.summaries if s.lasting_step is not None)
+
+    @property
+    def solved(self) -> int:
+        return len(self.steps)
+
+    @property
+    def median_steps(self) -> float | None:
+        """The median over all runs, unsolved ones counting as slower than any solved one."""
+        if not self.n or 2 * self.solved <= self.n:
+            return None
+        return float(median([*self.steps, *[float("inf")] * (self.n - self.solved)]))
+
+    @property
+    def restarted(self) -> int:
+        """Runs whose network was thrown away for a fresh one."""
+        return sum(summary.restarts > 0 for summary in self.summaries)
+
+    @property
+    def holdout(self) -> list[float]:
+        return [summary.final_holdout for summary in self.summaries]
+
+    def accuracies(self) -> list[float]:
+        """Holdout accuracy at the checkpoint that the paper would choose, where it chooses one; else at the end."""
+        return [select_point(curve, PAPERS_CHOICE if "eval" in curve[-1]["detail"] else "final")["holdout"]
+                for curve in self.curves]  # fmt: skip
+
+    @property
+    def mean(self) -> float | None:
+        return fmean(self.accuracies()) if self.curves else None
+
+    @property
+    def mean_interval(self) -> tuple[float, float] | None:
+        return mean_interval(self.accuracies())
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        return Comparison("") if self.published is None else self.published.compare(self)
+
+    def as_dict(self) -> dict[str, Any]:
+        if not self.planned:
+            found = {"value": self.value}
+        else:
+            found = {name: getattr(self, name) for name in FOUND} | {"runs": [run.id for run in self.runs]}
+        published = self.published.as_dict() if self.published else None
+        compared = {"verdict": self.comparison.verdict, "p": self.comparison.p}
+        return {"labels": self.labels, "planned": self.planned, **found, "published": published, **compared}
+
+
+FOUND = ("n", "recovered", "wilson", "solved", "steps", "median_steps", "restarted", "holdout", "mean", "mean_interval")
+
+
+@dataclass(frozen=True)
+class StudyResult:
+    """A study at one scale: its arms, and what belongs to it alone."""
+
+    study: Study
+    scale: Scale
+    arms: tuple[Measured, ...]
+    more: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.study.name
+
+    @property
+    def arm(self) -> Measured:
+        """The arm of a study that has one."""
+        (one,) = self.arms
+        return one
+
+    def as_dict(self) -> dict[str, Any]:
+        arms = [arm.as_dict() for arm in self.arms]
+        if self.scale == "smoke":  # a few training steps show nothing
+            arms = [arm | {"verdict": "", "p": None} for arm in arms]
+        told = {"study": self.name, "claim": self.study.claim, "scale": self.scale, "arms": arms}
+        return told | {name: _plain(value) for name, value in self.more.items()}
+
+
+def _plain(value: Any) -> Any:
+    """Measured arms inside as plain data."""
+    if isinstance(value, Measured):
+        return value.as_dict()
+    if isinstance(value, dict):
+        return {name: _plain(one) for name, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def measure(study: Study, scale: Scale, store: Store, kept: Path | None = None) -> StudyResult:
+    """Sum up what is finished of a study; `kept` is the folder of measured baselines, the store's if not said."""
+    found = StudyResult(study, scale, tuple(measured(study.arms(scale), store)))
+    if study.more is not None:
+        found.more.update(part(study.more)(found, store, kept or store.folder / "baselines"))
+    return found
+
+
+def measured(arms: Sequence[Arm], store: Store) -> list[Measured]:
+    """Each arm with its runs that are done."""
+    return [_measured(arm, store) for arm in arms]
+
+
+def _measured(arm: Arm, store: Store) -> Measured:
+    curves = store.curves(run.id for run in arm.runs)
+    runs = tuple(run for run in arm.runs if run.id in curves)
+    value = arm.compute() if arm.compute else None
+    return Measured(arm.labels, len(arm.runs), runs, tuple(curves[run.id] for run in runs), arm.published, value)
+
+
+def pooled(parts: Iterable[Measured], labels: Labels) -> Measured:
+    """Several arms as one."""
+    chosen = list(parts)
+    counts = [part.published.count for part in chosen if part.published is not None and part.published.count]
+    whole = Rate("", successes=sum(s for s, _ in counts), n=sum(n for _, n in counts))
+    return Measured(
+        labels,
+        sum(part.planned for part in chosen),
+        tuple(run for part in chosen for run in part.runs),
+        tuple(curve for part in chosen for curve in part.curves),
+        whole if len(counts) == len(chosen) else None,
+    )
+
+
+def progress(study: Study, scale: Scale, store: Store | None) -> tuple[int, int]:
+    """Runs done and planned."""
+    planned = {run.id for run in study.runs(scale)}
+    found = store.progress(planned) if store is not None else {}
+    return sum(status == "done" for status, _ in found.values()), len(planned)

@@ -1,0 +1,169 @@
+"""The symbolic table (paper §4.6) as tables: means over seeds, at each choice of checkpoint, measured beside published.
+
+The paper prints three seeds a cell and no success counts, so means are compared: `lower` or `higher` if Welch's t-test
+tells them apart at the 5 % level. Three seeds against three can tell little apart, so nothing here is said to agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from statistics import fmean, pstdev
+
+from hardgap.core.table import Table
+from hardgap.report.statistics import holm, same_mean_p
+from hardgap.runs.selection import PAPERS_CHOICE, SELECTIONS, Selection
+from hardgap.studies.measure import Measured, StudyResult
+from hardgap.studies.published import Seeds
+from hardgap.studies.symbolic.accuracy import accuracies
+
+CONDITIONS = {"familiar": "Full (familiar)", "opaque": "Full (opaque)", "label-only": "Label-only"}
+MEASURES = {"exact": "whole derivation", "pair": "operators", "f": "final value f", "seen": "seen pairs, whole"}
+Cells = Sequence[StudyResult]
+
+
+def cell_tables(results: Cells) -> list[Table]:
+    """The verdicts, then the layout of the paper's table, where it has rows."""
+    return [table for table in (verdict_table(results), paper_table(results)) if table.rows]
+
+
+def exact(arm: Measured, by: Selection, measure: str = "exact") -> list[float]:
+    """What each finished seed has right."""
+    return accuracies(arm.curves, by).get(measure, [])
+
+
+def default_filter(arm: Measured) -> bool:
+    """Whether no example that fits several pairs was kept; the paper's table has these alone."""
+    return arm.labels["ambiguity"] == "unambiguous"
+
+
+def published_shares(arm: Measured) -> dict[int, float]:
+    """The paper's seeds."""
+    assert isinstance(arm.published, Seeds)
+    return {seed: value / 100 for seed, value in arm.published.seeds.items()}
+
+
+def verdict_table(results: Cells) -> Table:
+    """One row a study: published and measured mean, interval, verdict, and p with Holm's correction for all rows."""
+    scale = results[0].scale
+    compared = {one.name: one.arm.comparison for one in results if scale != "smoke"}  # smoke has no verdicts
+    ps = {name: found.p for name, found in compared.items() if found.p is not None}
+    corrected = dict(zip(ps, holm(list(ps.values())), strict=True))
+    rows: list[list[object]] = []
+    for one in results:
+        arm, name = one.arm, one.name
+        means = [_mean(exact(arm, by)) for by in (PAPERS_CHOICE, "eval-seen", "final")]
+        spread = arm.mean_interval if len(set(arm.accuracies())) > 1 else None  # equal seeds show no spread to go by
+        published = f"{100 * fmean(published_shares(arm).values()):.1f}"
+        verdict = compared[name].verdict if name in compared else ""
+        rows.append([name, published, f"{arm.n}/{arm.planned}", means[0], _interval(spread), *means[1:], verdict,
+                     _p(ps.get(name)), _p(corrected.get(name))])  # fmt: skip
+    columns = [
+        "study",
+        "published %",
+        "seeds",
+        "measured %",
+        "95 % interval",
+        "chosen by seen %",
+        "at the end %",
+        "verdict",
+        "p",
+        "p, Holm",
+    ]
+    title = (
+        f"Held-out pairs: whole derivation right, mean over seeds; measured at {scale} scale, checkpoint chosen by "
+        "held-out evaluation examples as in the paper"
+    )
+    detail = ["seeds", "95 % interval", "chosen by seen %", "at the end %", "p", "p, Holm"]
+    claims = [one.study.claim for one in results]
+    return Table(title, columns, rows, columns[1:4] + columns[5:7] + columns[8:], detail, claims)
+
+
+def paper_table(results: Cells, by: Selection = PAPERS_CHOICE) -> Table:
+    """Table 3's layout: a row a pair, a column a condition, mean ± standard deviation, published in brackets."""
+    cells = _by_place(one.arm for one in results if default_filter(one.arm))
+    rows: list[list[object]] = [
+        [holdout, *(_cell(cells.get((holdout, condition)), by) for condition in CONDITIONS)]
+        for holdout in dict.fromkeys(holdout for holdout, _ in cells)
+    ]
+    title = f"Held-out accuracy, %, mean ± standard deviation over seeds [published]; checkpoint by {by}"
+    return Table(title, ["holdout", *CONDITIONS.values()], rows, list(CONDITIONS.values()))
+
+
+def ambiguity_table(results: Cells, weaker: Cells) -> Table:
+    """The familiar cells beside those of the weaker filter, at every choice of checkpoint, with Welch's p."""
+    default = {one.arm.labels["holdout"]: one.arm for one in results if one.arm.labels["condition"] == "familiar"}
+    rows: list[list[object]] = []
+    for other in (one.arm for one in weaker):
+        holdout, published = other.labels["holdout"], f"{100 * fmean(published_shares(other).values()):.1f}"
+        for by in SELECTIONS:
+            values = [exact(arm, by) for arm in (default[holdout], other)]
+            both = [f"{_mean(v)}{_spread(v)}" for v in values]
+            rows.append([holdout, by, *both, _p(same_mean_p(*values)), published])
+    columns = ["holdout", "checkpoint by", "none fits the held-out pair %", "some do %", "p", "published %"]
+    title = (
+        f"Held-out accuracy, mean ± standard deviation over {weaker[0].arm.planned} seeds, {weaker[0].scale} scale, "
+        "if no training example fits the held-out pair too (the default), and if some do (`--ambiguity seen`)"
+    )
+    return Table(title, columns, rows, columns[2:])
+
+
+def seeds_table(results: Cells, by: Selection = PAPERS_CHOICE) -> Table:
+    """Table 9's layout: every seed apart."""
+    cells = _by_place(one.arm for one in results)
+    rows: list[list[object]] = []
+    for holdout in dict.fromkeys(holdout for holdout, _ in cells):
+        arms = [arm for (pair, _), arm in cells.items() if pair == holdout]
+        seeds = sorted({seed for arm in arms for seed in (*published_shares(arm), *(run.seed for run in arm.runs))})
+        rows += [
+            [holdout, seed, *(_seed_cell(cells.get((holdout, c)), seed, by) for c in CONDITIONS)] for seed in seeds
+        ]
+    title = f"Held-out accuracy of each seed, % [published]; checkpoint by {by}"
+    return Table(title, ["holdout", "seed", *CONDITIONS.values()], rows, ["seed", *CONDITIONS.values()])
+
+
+def measures_table(results: Cells) -> Table:
+    """Every measure at every choice of checkpoint, means over seeds."""
+    columns = [f"{words}: {by}" for words in MEASURES.values() for by in SELECTIONS]
+    rows: list[list[object]] = [
+        [arm.labels["holdout"], arm.labels["condition"],
+         *(_mean(exact(arm, by, name)) for name in MEASURES for by in SELECTIONS)]
+        for arm in (one.arm for one in results)
+    ]  # fmt: skip
+    return Table("What is right, %, by choice of checkpoint", ["holdout", "condition", *columns], rows, columns)
+
+
+def _by_place(arms: Iterable[Measured]) -> dict[tuple[str, str], Measured]:
+    return {(str(arm.labels["holdout"]), str(arm.labels["condition"])): arm for arm in arms}
+
+
+def _cell(arm: Measured | None, by: Selection) -> str:
+    if arm is None:
+        return ""
+    values, theirs = exact(arm, by), list(published_shares(arm).values())
+    few = f" ({len(values)} of {arm.planned} seeds)" if values and len(values) < arm.planned else ""
+    return f"{_mean(values)}{_spread(values)}{few} [{100 * fmean(theirs):.1f} ± {100 * pstdev(theirs):.1f}]"
+
+
+def _seed_cell(arm: Measured | None, seed: int, by: Selection) -> str:
+    if arm is None:
+        return ""
+    found = dict(zip((run.seed for run in arm.runs), exact(arm, by), strict=True))
+    theirs = published_shares(arm)
+    published = f" [{100 * theirs[seed]:.1f}]" if seed in theirs else ""
+    return (f"{100 * found[seed]:.1f}" if seed in found else "–") + published
+
+
+def _mean(values: Sequence[float] | None) -> str:
+    return f"{100 * fmean(values):.1f}" if values else "–"
+
+
+def _spread(values: Sequence[float] | None) -> str:
+    return f" ± {100 * pstdev(values):.1f}" if values and len(values) > 1 else ""
+
+
+def _p(p: float | None) -> str:
+    return "–" if p is None else f"{p:.2g}"
+
+
+def _interval(interval: tuple[float, float] | None) -> str:
+    return "" if interval is None else f"{100 * interval[0]:.1f} to {100 * interval[1]:.1f}"
