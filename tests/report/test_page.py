@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from hardgap.core.errors import BadInput
+from hardgap.core.table import Table
 from hardgap.report.page import Page
 
 
@@ -18,7 +19,7 @@ def test_text_is_escaped_and_code_is_marked() -> None:
 
 def test_hidden_rows_stand_out_and_numbers_are_aligned() -> None:
     page = Page("t", "l")
-    page.table(["name", "value"], [["a", 1], ["b", 22]], marked=[1])
+    page.table(Table("", ["name", "value"], [["a", 1], ["b", 22]], right=["value"]), marked=[1])
     html = page.html("")
     assert "<tr class=marked><td>b</td>" in html
     assert '<td class="number">22</td>' in html

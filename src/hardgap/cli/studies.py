@@ -72,11 +72,12 @@ def measure_studies(studies: Sequence[Study], asked: Asked) -> tuple[int, list[S
     kept = asked.baselines or asked.store / "baselines"
     if asked.run:
         left = _prepare(chosen, asked.scale, kept, seconds)
-        code = run_and_report(store, most_informative_first(chosen, asked.scale), workers=asked.workers, seconds=left)
+        runs = most_informative_first(chosen, asked.scale)
+        code = run_and_report(store, runs, workers=asked.workers, seconds=left) if runs else 0
     if asked.keep is not None:
         _keep(store, chosen, asked.scale, asked.keep)
-    with show_parts("reading the runs"):
-        results = [measure(one, asked.scale, store, kept) for one in chosen]
+    with show_parts("reading the runs") as on_progress:
+        results = [measure(one, asked.scale, store, kept, on_progress) for one in chosen]
     if asked.figure is not None:
         from hardgap.report.figures import save_figure
 

@@ -6,9 +6,10 @@ and cells, flattened.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -21,7 +22,7 @@ from hardgap.nn.encoder import Encoder, activation_names
 
 CELLS_PER_PIECE = 2_048
 """Forward passes take about this many cells at a time, so that activations stay in cache."""
-Edit = Callable[[Tensor], Tensor]
+Edit = Callable[[Tensor], Tensor | None]
 _HEADED = ("q", "k", "v", "scores", "pattern", "mixed")
 """Activations of an attention module: [rows, heads, cells, …]."""
 
@@ -56,26 +57,9 @@ def logits_of(model: nn.Module, cells_BW: Tensor) -> Tensor:
     return torch.cat([model(piece) for piece in _pieces(cells_BW)])
 
 
-@torch.no_grad()
-def record(model: nn.Module, cells_BW: Tensor, names: list[str]) -> dict[str, Tensor]:
-    """The value of each named activation on these rows."""
-    found: dict[str, list[Tensor]] = {name: [] for name in names}
-    hooks = [
-        model.get_submodule(name).register_forward_hook(lambda _m, _i, out, name=name: found[name].append(out.detach()))
-        for name in names
-    ]
-    try:
-        for piece in _pieces(cells_BW):
-            model(piece)
-    finally:
-        for hook in hooks:
-            hook.remove()
-    return {name: torch.cat(pieces) for name, pieces in found.items() if pieces}
-
-
 @contextmanager
 def replaced(model: nn.Module, edits: Mapping[str, Edit]) -> Iterator[None]:
-    """Inside, each named activation is what its edit makes of it."""
+    """Inside, each named activation is what its edit makes of it; an edit that gives None leaves it as it is."""
     hooks = [
         model.get_submodule(name).register_forward_hook(lambda _m, _i, out, edit=edit: edit(out))
         for name, edit in edits.items()
@@ -87,6 +71,26 @@ def replaced(model: nn.Module, edits: Mapping[str, Edit]) -> Iterator[None]:
             hook.remove()
 
 
+@contextmanager
+def recorded(model: nn.Module, names: Iterable[str]) -> Iterator[dict[str, list[Tensor]]]:
+    """Inside, the values of each named activation are written down, one a time it is reached, in the order reached."""
+    found: dict[str, list[Tensor]] = {}
+    with replaced(model, {name: partial(_note, found, name) for name in names}), torch.no_grad():
+        yield found
+
+
+def _note(found: dict[str, list[Tensor]], name: str, out: Tensor) -> None:
+    found.setdefault(name, []).append(out.detach())
+
+
+def record(model: nn.Module, cells_BW: Tensor, names: Iterable[str]) -> dict[str, Tensor]:
+    """The value of each named activation on these rows."""
+    with recorded(model, names) as found:
+        for piece in _pieces(cells_BW):
+            model(piece)
+    return {name: torch.cat(values) for name, values in found.items()}
+
+
 def sites(model: nn.Module, width: int) -> list[Site]:
     """The named activations in the order of the forward pass; empty for a network that names none.
 
@@ -94,20 +98,10 @@ def sites(model: nn.Module, width: int) -> list[Site]:
     value, and is left out.
     """
     device = next(model.parameters()).device
-    calls: list[tuple[str, tuple[int, ...]]] = []
-    names = activation_names(model)
-    hooks = [
-        model.get_submodule(name).register_forward_hook(
-            lambda _m, _i, out, name=name: calls.append((name, tuple(out.shape)))
-        )
-        for name in names
-    ]
-    with torch.no_grad():
+    with recorded(model, activation_names(model)) as found:
         model(torch.zeros(1, width, device=device))
-    for hook in hooks:
-        hook.remove()
-    once = {name for name in names if sum(name == called for called, _ in calls) == 1}
-    return [Site(name, shape[1:], _cell_axis(model, name, shape, width)) for name, shape in calls if name in once]
+    shapes = {name: tuple(values[0].shape) for name, values in found.items() if len(values) == 1}
+    return [Site(name, shape[1:], _cell_axis(model, name, shape, width)) for name, shape in shapes.items()]
 
 
 def levels(model: nn.Module, width: int) -> dict[str, str]:

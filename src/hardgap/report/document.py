@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from hardgap.core.errors import BadInput
 from hardgap.core.table import Table
+from hardgap.report import render
 from hardgap.report.figures import save_figure
 from hardgap.runs.results import write_text
 
@@ -64,15 +65,4 @@ def markdown(tables: Sequence[Table]) -> str:
     """Tables with their titles above them; nothing measured is said in words."""
     if not tables:
         return "\nNot measured yet.\n\n"
-    return "\n" + "\n".join(_markdown(table) for table in tables) + "\n"
-
-
-def _markdown(table: Table) -> str:
-    rule = ["---:" if column in table.right else "---" for column in table.columns]
-    lines: list[Sequence[object]] = [table.columns, rule, *table.rows]
-    body = "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines)
-    return f"{_cell(table.title)}:\n\n{body}\n"
-
-
-def _cell(value: object) -> str:
-    return "" if value is None else str(value).replace("|", "\\|")
+    return "\n" + "\n".join(render.markdown(table) for table in tables) + "\n"

@@ -8,6 +8,8 @@ from html import escape
 from pathlib import Path
 
 from hardgap.core.errors import BadInput
+from hardgap.core.table import Table
+from hardgap.report import render
 
 STYLE = """
 body { font: 17px/1.55 Georgia, serif; color: #222; max-width: 46rem; margin: 3rem auto; padding: 0 1rem; }
@@ -41,16 +43,9 @@ class Page:
         start = svg.index("<svg")
         self.parts.append(f'<figure role="img" aria-label="{escape(description)}">{svg[start:]}</figure>')
 
-    def table(self, columns: Sequence[str], rows: Sequence[Sequence[object]], marked: Sequence[int] = ()) -> None:
+    def table(self, table: Table, marked: Sequence[int] = ()) -> None:
         """A table; rows whose index is in `marked` stand out."""
-        head = "".join(f"<th{_number_class(rows, i)}>{escape(c)}</th>" for i, c in enumerate(columns))
-        body = "".join(
-            f"<tr{' class=marked' if index in marked else ''}>"
-            + "".join(f"<td{_number_class(rows, i)}>{escape(str(cell))}</td>" for i, cell in enumerate(row))
-            + "</tr>"
-            for index, row in enumerate(rows)
-        )
-        self.parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+        self.parts.append(render.html(table, marked))
 
     def html(self, footer: str) -> str:
         return (
@@ -66,10 +61,3 @@ class Page:
             path.write_text(self.html(footer), encoding="utf-8")
         except OSError as error:
             raise BadInput(f"cannot write {path}: {error.strerror}") from error
-
-
-def _number_class(rows: Sequence[Sequence[object]], column: int) -> str:
-    numbers = all(
-        str(row[column]).replace(".", "", 1).replace("%", "").strip().isdigit() for row in rows if row[column]
-    )
-    return ' class="number"' if numbers and rows else ""

@@ -1,6 +1,6 @@
 """Every claim that is measured; importing this package declares them all."""
 
-from hardgap.studies import ceiling, main_table
+from hardgap.studies import ceiling, gf2, main_table, theorems
 from hardgap.studies.symbolic import ambiguity as symbolic_ambiguity
 from hardgap.studies.symbolic import coverage as symbolic_coverage
 from hardgap.studies.symbolic import table as symbolic_table
@@ -12,10 +12,12 @@ __all__ = [
     "dial",
     "explain",
     "forecast",
+    "gf2",
     "main_table",
     "symbolic_ambiguity",
     "symbolic_coverage",
     "symbolic_table",
     "target",
+    "theorems",
     "wide",
 ]

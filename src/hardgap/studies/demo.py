@@ -11,6 +11,7 @@ import numpy as np
 
 import hardgap
 from hardgap.core.specs import Unrolling
+from hardgap.core.table import Table
 from hardgap.report.figures import as_svg, curves_figure, setup_figure
 from hardgap.report.page import Page
 from hardgap.runs.local import Progress, run_sweep
@@ -138,7 +139,7 @@ def _similarity(page: Page, gap: Gap, hidden: str, truth: int) -> None:
         "`hardgap prove` shows that they cannot do otherwise."
     )
     rows = [[name, answer, truth, "right" if right else "wrong"] for name, answer, right in similarity_says(gap)]
-    page.table(["method", f"says {hidden} gives", "truth", ""], rows)
+    page.table(Table("", ["method", says := f"says {hidden} gives", "truth", ""], rows, right=[says, "truth"]))
 
 
 def _training(page: Page, demo: Demo, soft: list[dict[str, Any]], control: list[dict[str, Any]]) -> None:
@@ -167,5 +168,5 @@ def _outcome(page: Page, gap: Gap, soft: list[dict[str, Any]], hidden: str) -> N
         f"The hidden entry {hidden} was {verdict}: right on {100 * found:.1f} % of its occurrences in test rows.{lost}"
     )
     rows = [[text, truth, answer, f"{100 * right:.1f} %"] for text, truth, answer, right in table]
-    page.table(["pattern", "truth", "network", "accuracy"], rows, marked=gap.hidden)
+    page.table(Table("", ["pattern", *(right := ["truth", "network", "accuracy"])], rows, right), marked=gap.hidden)
     page.paragraph("Next: `hardgap reproduce main --budget 30m` measures the paper's main table on this machine.")

@@ -10,6 +10,7 @@ from statistics import fmean, median
 from typing import Any
 
 from hardgap.core.parts import part
+from hardgap.core.progress import Progress, silent
 from hardgap.core.run import Run
 from hardgap.core.specs import Scale
 from hardgap.report.statistics import mean_interval, wilson
@@ -17,7 +18,7 @@ from hardgap.runs.selection import PAPERS_CHOICE, select_point
 from hardgap.runs.store import Store
 from hardgap.runs.summary import Summary, summarise
 from hardgap.studies.published import Comparison, Published, Rate
-from hardgap.studies.study import Arm, Labels, Study
+from hardgap.studies.study import Arm, Labels, Study, words
 
 Curve = list[dict[str, Any]]
 
@@ -141,24 +142,27 @@ def _plain(value: Any) -> Any:
     return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
 
 
-def measure(study: Study, scale: Scale, store: Store, kept: Path | None = None) -> StudyResult:
+def measure(
+    study: Study, scale: Scale, store: Store, kept: Path | None = None, on_progress: Progress = silent
+) -> StudyResult:
     """Sum up what is finished of a study; `kept` is the folder of measured baselines, the store's if not said."""
-    found = StudyResult(study, scale, tuple(measured(study.arms(scale), store)))
+    found = StudyResult(study, scale, tuple(measured(study.arms(scale), store, on_progress)))
     if study.more is not None:
         found.more.update(part(study.more)(found, store, kept or store.folder / "baselines"))
     return found
 
 
-def measured(arms: Sequence[Arm], store: Store) -> list[Measured]:
-    """Each arm with its runs that are done."""
-    return [_measured(arm, store) for arm in arms]
-
-
-def _measured(arm: Arm, store: Store) -> Measured:
-    curves = store.curves(run.id for run in arm.runs)
-    runs = tuple(run for run in arm.runs if run.id in curves)
-    value = arm.compute() if arm.compute else None
-    return Measured(arm.labels, len(arm.runs), runs, tuple(curves[run.id] for run in runs), arm.published, value)
+def measured(arms: Sequence[Arm], store: Store, on_progress: Progress = silent) -> list[Measured]:
+    """Each arm with its runs that are done, or what is computed for it."""
+    found = []
+    for place, arm in enumerate(arms):
+        on_progress(", ".join(words(arm.labels)), place, len(arms))
+        curves = store.curves(run.id for run in arm.runs)
+        runs = tuple(run for run in arm.runs if run.id in curves)
+        value = arm.compute() if arm.compute else None
+        in_order = tuple(curves[run.id] for run in runs)
+        found.append(Measured(arm.labels, len(arm.runs), runs, in_order, arm.published, value))
+    return found
 
 
 def pooled(parts: Iterable[Measured], labels: Labels) -> Measured:

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from hardgap.nn.hooks import recorded
 from hardgap.theory.construction import EPSILON, Circuit, norm_scale, offsets
 from hardgap.worlds.automaton.rollout import patterns_of, step
 
@@ -84,14 +85,9 @@ def _logits(circuit: Circuit, rows: NDArray[np.uint8]) -> NDArray[np.float64]:
 
 def activation(circuit: Circuit, rows: NDArray[np.uint8], name: str) -> torch.Tensor:
     """One named value of the network on these rows."""
-    seen: list[torch.Tensor] = []
-    module = circuit.model.get_submodule(name)
-    hook = module.register_forward_hook(lambda _module, _inputs, output: seen.append(output))
-    try:
+    with recorded(circuit.model, [name]) as found:
         _logits(circuit, rows)
-    finally:
-        hook.remove()
-    return seen[0]
+    return found[name][0]
 
 
 def detectors_fire(circuit: Circuit, rows: NDArray[np.uint8]) -> bool:

@@ -7,8 +7,8 @@ position p, under teacher forcing with the true derivation.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -16,30 +16,21 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from torch import Tensor, nn
+from torch import Tensor
 
+from hardgap.nn.hooks import recorded, replaced
 from hardgap.nn.seq2seq import Seq2Seq
 from hardgap.worlds.chains.chains import Examples
 from hardgap.worlds.chains.tokens import Codec
 
 
-@torch.no_grad()
 def activations(model: Seq2Seq, codec: Codec, examples: Examples, names: list[str]) -> dict[str, Tensor]:
     """These named activations in one teacher-forced pass over the examples."""
-    seen: dict[str, Tensor] = {}
-
-    def keep(name: str) -> Callable[[nn.Module, object, Tensor], None]:
-        return lambda module, given, out: seen.update({name: out.detach()})
-
-    handles = [model.get_submodule(name).register_forward_hook(keep(name)) for name in names]
     device = next(model.parameters()).device
-    try:
-        inputs, sequences = (torch.from_numpy(t).to(device) for t in (examples.inputs.copy(), codec.encode(examples)))
+    inputs, sequences = (torch.from_numpy(t).to(device) for t in (examples.inputs.copy(), codec.encode(examples)))
+    with recorded(model, names) as found:
         model(inputs, sequences[:, :-1])
-    finally:
-        for handle in handles:
-            handle.remove()
-    return seen
+    return {name: values[-1] for name, values in found.items()}
 
 
 def cross_attention(model: Seq2Seq, codec: Codec, examples: Examples, layer: int = 0) -> dict[str, NDArray[np.float64]]:
@@ -96,26 +87,17 @@ class HeadAblation:
 def head_ablations(model: Seq2Seq, score: Callable[[Seq2Seq], tuple[float, float]]) -> Iterator[HeadAblation]:
     """The network whole, then without each head in turn: `score` gives its accuracy on seen and held-out chains."""
     yield HeadAblation("none", None, *score(model))
-    named = {f"enc_self_{i}": layer.get_submodule("attention") for i, layer in enumerate(model.encoder)}
+    named = {f"enc_self_{i}": f"encoder.{i}.attention" for i in range(len(model.encoder))}
     for kind in ("causal", "cross"):
-        named |= {f"dec_{kind}_{i}": layer.get_submodule(kind) for i, layer in enumerate(model.decoder)}
+        named |= {f"dec_{kind}_{i}": f"decoder.{i}.{kind}" for i in range(len(model.decoder))}
     for name, attention in named.items():
-        for head in range(int(attention.heads)):  # type: ignore[arg-type]
-            with silenced(attention.get_submodule("mixed"), head):
+        for head in range(int(model.get_submodule(attention).heads)):  # type: ignore[arg-type]
+            with replaced(model, {f"{attention}.mixed": partial(silence, head)}):
                 yield HeadAblation(name, head, *score(model))
 
 
-@contextmanager
-def silenced(mixed: nn.Module, head: int) -> Iterator[None]:
-    """Inside, one head adds nothing but its bias; cached decoding included."""
-
-    def silence(module: nn.Module, given: object, out_BHQE: Tensor) -> Tensor:
-        out_BHQE = out_BHQE.clone()
-        out_BHQE[:, head] = 0
-        return out_BHQE
-
-    handle = mixed.register_forward_hook(silence)
-    try:
-        yield
-    finally:
-        handle.remove()
+def silence(head: int, out_BHQE: Tensor) -> Tensor:
+    """What the heads mixed without one of them, which then adds nothing but its bias; cached decoding included."""
+    out_BHQE = out_BHQE.clone()
+    out_BHQE[:, head] = 0
+    return out_BHQE

@@ -1,0 +1,66 @@
+"""The paper's GF(2) solver (Appendix E): how much of a row's hidden cells later steps pin down, by XOR alone.
+
+Computed, not trained. Paper is silent: which pattern of Rule 150 is hidden and how many rows are solved. Its numbers
+are those of patterns 2 and 5, which the rule's symmetries exchange (docs/identifiability.md has others).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache, partial
+
+import numpy as np
+
+from hardgap.core.specs import Scale
+from hardgap.core.table import Table
+from hardgap.studies.measure import StudyResult
+from hardgap.studies.published import Number
+from hardgap.studies.study import Arm, study
+from hardgap.worlds.automaton.gap import Gap
+from hardgap.worlds.automaton.identify.linear import Systems, paper_systems
+from hardgap.worlds.automaton.rule import parse_rule
+
+PUBLISHED = {
+    1: {"identified": 0.0, "unknowns": 12.5, "constraints": 0.0, "rank": 0.0},
+    2: {"identified": 100.0, "unknowns": 12.5, "constraints": 31.4, "rank": 12.5},
+    3: {"identified": 100.0, "unknowns": 12.5, "constraints": 58.8, "rank": 12.5},
+    4: {"identified": 100.0, "unknowns": 12.5, "constraints": 101.2, "rank": 12.5},
+}
+PATTERN, WIDTH, ROWS = 2, 101, 1_000
+TOLERANCE = 0.03
+"""Of a published mean, for the rows that were drawn; whether all of a row is determined is no matter of chance."""
+
+
+@study("gf2", tables="hardgap.studies.gf2:gf2_tables")
+def gf2(scale: Scale) -> Iterator[Arm]:
+    """Two timesteps of Rule 150 determine every hidden cell, one determines none."""
+    for steps, numbers in PUBLISHED.items():
+        for quantity, value in numbers.items():
+            tolerance = 0.0 if quantity == "identified" else TOLERANCE * value
+            number = Number("GF(2) Constraint Solver Results", value, tolerance)
+            yield Arm({"steps": steps, "quantity": quantity}, (), number, partial(_mean, steps, quantity))
+
+
+def _mean(steps: int, quantity: str) -> float:
+    """Over the rows; in percent for the share of rows that are determined."""
+    found = getattr(_solved(steps), quantity).mean()
+    return round(float(100 * found if quantity == "identified" else found), 2)
+
+
+@cache
+def _solved(steps: int) -> Systems:
+    rows = np.random.default_rng(0).integers(0, 2, (ROWS, WIDTH), dtype=np.uint8)
+    return paper_systems(Gap(parse_rule("150"), (PATTERN,)), rows, steps)
+
+
+def gf2_tables(results: Sequence[StudyResult]) -> list[Table]:
+    """A row a number: published, computed, verdict."""
+    (result,) = results
+    rows = [
+        [arm.labels["steps"], arm.labels["quantity"], arm.published.value, arm.value, arm.comparison.verdict]
+        for arm in result.arms
+        if isinstance(arm.published, Number)
+    ]
+    columns = ["timesteps", "mean of", "published", "computed", "verdict"]
+    title = f"GF(2), Rule 150, pattern {PATTERN} hidden, {ROWS:,} rows of {WIDTH} cells (identified: % of rows)"
+    return [Table(title, columns, rows, right=["timesteps", "published", "computed"])]
