@@ -23,7 +23,7 @@ def write_index(results: Path) -> list[Path]:
     if not results.is_dir():
         raise BadInput(f"there is no folder {results}")
     files, page = _files(results), results / "README.md"
-    readme = fill(read_page(page), {"folders": "\n" + render.markdown(_by_folder(files)) + "\n"})
+    readme = fill(read_page(page, ["folders"]), {"folders": "\n" + render.markdown(_by_folder(files)) + "\n"})
     wanted = {page: readme, results / "index.csv": render.comma_separated(_by_file(files))}
     changed = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     for path in changed:
