@@ -95,6 +95,8 @@ def _explained(error: Exception) -> str:
             if name is None:  # no file of ours: our own output
                 _write_no_more()
             return f"{'cannot write' if name is None else name}: {reason}"
+        case OSError():
+            return str(error)
         case UnicodeEncodeError(object=text):
             return f"{text!r:.60} cannot be written as text"
         case RecursionError():

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from hardgap.worlds.automaton.identify.completions import Completions
 
 MAX_ROWS = 20_000
+MOST_CELLS = 2**27
+"""Of all rows at all steps; what is kept of each takes some bytes."""
 
 
 def identify(
@@ -54,6 +56,8 @@ def identify(
 
     if not 1 <= rows <= MAX_ROWS or not 1 <= width <= 1000:
         raise BadInput(f"--rows must be 1 to {MAX_ROWS} and --width 1 to 1000")
+    if rows * width * steps > MOST_CELLS:
+        raise BadInput(f"--rows {rows}, --width {width} and --steps {steps} are more than {MOST_CELLS:,} cells")
     check_seed(seed)
     gap = parse_gap(rule, hide, hide_random, hide_seed)
     initial = np.random.default_rng(seed).integers(0, 2, (rows, width), dtype=np.uint8)

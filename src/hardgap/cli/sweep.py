@@ -34,6 +34,9 @@ def sweep(
         "unrolling.feedback" = ["soft", "hard"]
         seed = [0, 1, 2]
 
+    A pattern is its number or all its cells (`hide = ["011"]`). What is a list in one run is a list of lists in a
+    grid: `hide = [[3], [1, 4]]`.
+
     Runs that the store already holds are not trained again. Killed or stopped (Ctrl-C, and again to stop at
     once), the same command goes on.
 

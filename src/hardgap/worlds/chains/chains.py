@@ -45,7 +45,8 @@ class World:
             raise BadInput(f"operators {names}: 2 to {MOST_OPERATORS} are needed, each with its own symbol")
         if not 1 <= self.bits <= MOST_BITS:
             raise BadInput(f"bits {self.bits}: words of 1 to {MOST_BITS} bits are possible")
-        if self.length < 1 or len(symbols) ** self.length > MOST_CHAINS:
+        # The length is judged first: a large power takes for ever.
+        if not 1 <= self.length <= MOST_CHAINS.bit_length() or len(symbols) ** self.length > MOST_CHAINS:
             raise BadInput(f"length {self.length}: at least 1, with at most {MOST_CHAINS:,} chains of operators in all")
 
     @classmethod
