@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -37,6 +38,11 @@ def err() -> Console:
 def complain(sentence: str) -> None:
     """One clear sentence on stderr; a second part may show the place."""
     print(f"hardgap: {sentence}", file=sys.stderr)
+
+
+def complain_in_between(sentence: str) -> None:
+    """`complain` for a signal's answer, which may come in the middle of a `print` or of a line being drawn."""
+    os.write(2, f"\nhardgap: {sentence}\n".encode())
 
 
 def show_written(asked: Path, written: Sequence[Path]) -> None:
