@@ -23,7 +23,7 @@ from hardgap.runs.config import Run, parse_run
 from hardgap.runs.selection import Selection
 from hardgap.training.checkpoint import CorruptFile, load_tensors, save_tensors, sidecar
 from hardgap.training.spec import Budget
-from hardgap.training.state import Count, Progress, Strict
+from hardgap.training.state import Count, StateMeta, Strict
 
 SNAPSHOTS = 10
 """A run keeps about this many evenly spaced snapshots, and two more around the transition."""
@@ -31,7 +31,7 @@ BEST: tuple[Selection, ...] = ("eval-holdout", "eval-seen")
 """Rules of selection that look at every evaluation; the chosen network is kept, wherever it stands."""
 
 
-class StateLabel(Progress):
+class StateLabel(StateMeta):
     """What stands in the metadata of a state. `kind` came later than the first of them, as did `attempt`."""
 
     run: str
