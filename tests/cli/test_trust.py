@@ -29,7 +29,7 @@ numbers = itertools.count()
 PLANTED = """
 from pathlib import Path
 from torch import nn
-from hardgap.operators.operators import operator
+from hardgap.worlds.chains.operators import operator
 
 Path("imported").touch()
 

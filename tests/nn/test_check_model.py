@@ -53,6 +53,13 @@ class Counting(Net):
         return self.linear(x) * (1 + self.calls)
 
 
+class Packing(Net):
+    """Puts a plain value into its state_dict."""
+
+    def get_extra_state(self) -> Any:
+        return {"calls": 3}
+
+
 class Buffered(Net):
     """The same, but in its state_dict: nothing is lost when it is gone on with."""
 
@@ -130,6 +137,7 @@ UNFIT: dict[str, tuple[Callable[[], object], str]] = {
     "batch mean": (lambda: Net(lambda net, x: net.linear(x) - x.mean(0)), "one row of a batch influence another"),
     "exit": (lambda: Net(fails(SystemExit(3))), r"fails on rows of shape \(3, 6\): it calls exit\(3\)"),
     "numpy noise": (lambda: Net(noisy), "differently under the same weights and torch seed; keep what it remembers in"),
+    "extra state": (Packing, "has a state_dict that holds more than tensors"),
     "counter": (Counting, "differently under the same weights and torch seed; keep what it remembers in"),
     "squeeze": (Squeezing, r"must map rows \(1, 6\) to logits of the same shape, not \(6,\)"),
     "no grad": (lambda: Net(lambda net, x: net.linear(x).detach()), "logits without a gradient"),

@@ -161,6 +161,7 @@ def test_the_second_signal_ends_a_training_that_hangs(start: Callable[..., Start
     train.process.send_signal(signal.SIGTERM)
     code, said = train.ended(10)
     assert code == 130
+    assert "hardgap: stopping after this step; another Ctrl-C ends at once\n" in said
     assert "hardgap: ended at once; the same command goes on from the last checkpoint" in said
     store = Store(tmp_path / "hardgap-runs")
     assert store.claim([store.rows()[0].id], me()) is not None  # nobody holds it any more

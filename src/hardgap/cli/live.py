@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from hardgap.cli.output import err
+from hardgap.cli.output import complain_in_between, err
 from hardgap.core.run import Run
 from hardgap.core.task import Point
 from hardgap.runs.execute import Watcher
@@ -26,16 +26,22 @@ QUIET_SECONDS = 8.0
 def watch(run: Run, label: str = "") -> Iterator[Watcher]:
     """A watcher that shows progress on stderr and stops cleanly on Ctrl-C or SIGTERM, at once on another."""
     asked = threading.Event()
+
+    def stop() -> None:
+        asked.set()
+        complain_in_between("stopping after this step; another Ctrl-C ends at once")
+
     shown = _live(run, label) if sys.stderr.isatty() else _plain(run, label)
-    with Signals(asked.set, _end_at_once), shown as watcher:
+    with Signals(stop, _end_at_once), shown as watcher:
         watcher.should_stop = asked.is_set
         yield watcher
 
 
 def _end_at_once() -> None:
     """Leave without another word from whatever hangs; what the last checkpoint holds is kept."""
-    show_cursor = "\x1b[?25h\n" if sys.stderr.isatty() else ""
-    os.write(2, f"{show_cursor}hardgap: ended at once; the same command goes on from the last checkpoint\n".encode())
+    if sys.stderr.isatty():
+        os.write(2, b"\x1b[?25h")  # The live line had hidden the cursor.
+    complain_in_between("ended at once; the same command goes on from the last checkpoint")
     os._exit(INTERRUPTED)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -50,6 +51,11 @@ def err() -> Console:
 def complain(sentence: str) -> None:
     """One clear sentence on stderr; a second part may show the place. Of what is endless, its beginning is shown."""
     print(f"hardgap: {ENDLESS.sub(lambda found: found[0][:60] + '…', sentence)}", file=sys.stderr)
+
+
+def complain_in_between(sentence: str) -> None:
+    """`complain` for a signal's answer, which may come in the middle of a `print` or of a line being drawn."""
+    os.write(2, f"\nhardgap: {sentence}\n".encode())
 
 
 def show_written(asked: Path, written: Sequence[Path]) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 
-from hardgap.cli.output import complain
+from hardgap.cli.output import complain, complain_in_between
 from hardgap.cli.progress import SweepReporter
 from hardgap.core.errors import BadInput
 from hardgap.core.run import Run
@@ -53,8 +52,7 @@ def run_and_report(
 
 
 def _stop() -> None:
-    # Not `print`: a signal may come in the middle of one.
-    os.write(2, b"\nhardgap: stopping, once every worker has saved what it has; another Ctrl-C ends at once\n")
+    complain_in_between("stopping, once every worker has saved what it has; another Ctrl-C ends at once")
     _interrupt()
 
 

@@ -28,8 +28,8 @@ class Evaluation(Strict):
     detail: dict[str, Any]
 
 
-class Progress(Strict):
-    """Where training stands: the plain values that `Trainer.state` gives."""
+class StateMeta(Strict):
+    """The plain values that `Trainer.state` gives: where training stands."""
 
     step: Count
     curve: list[Evaluation]
@@ -37,7 +37,7 @@ class Progress(Strict):
     attempt: tuple[Count, Count] = (0, 0)  # the first states were written without
 
     @model_validator(mode="after")
-    def _fits_together(self) -> Progress:
+    def _fits_together(self) -> StateMeta:
         last = self.curve[-1].step if self.curve else 0
         if self.loss[1] != self.step - last or (not self.loss[1] and self.loss[0]):
             raise ValueError(f"loss: it is not that of the updates between step {last} and step {self.step}")

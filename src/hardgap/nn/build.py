@@ -97,7 +97,7 @@ def _check_rows_apart(model: nn.Module, rows: Tensor, name: str) -> None:
 
 def _check_repeatable(model: nn.Module, rows: Tensor, name: str) -> None:
     """The same weights and the same draws of torch give the same logits."""
-    kept = _weights(model)
+    kept = _weights(model, name)
     answers = []
     for _ in range(2):
         answers.append(_seeded(model, rows, name))
@@ -115,12 +115,12 @@ def check_resumable(model: nn.Module, make: Callable[[], Any], *, width: int, na
     trained, fresh = make(), make()
     if trained is model or fresh is trained:
         raise BadInput(f"{name} gave the same network twice; every call must make a new one")
-    if not _same(_weights(trained), _weights(fresh)):
+    if not _same(_weights(trained, name), _weights(fresh, name)):
         raise BadInput(f"{name} gave other initial weights under the same torch seed; draw them with torch")
     rows = _some_rows(width)
     with blamed(f"{name} fails in the first updates of training"):
         _update(trained, rows, name)
-    _load(fresh, _weights(trained), name)
+    _load(fresh, _weights(trained, name), name)
     if not torch.equal(_seeded(trained, rows, name), _seeded(fresh, rows, name)):
         raise BadInput(f"{name} with the weights of a trained network goes on differently from it; {OUTSIDE}")
 
@@ -138,12 +138,13 @@ def _load(model: nn.Module, weights: dict[str, Tensor], name: str) -> None:
         model.load_state_dict(weights)
 
 
-def _weights(model: nn.Module) -> dict[str, Tensor]:
-    return {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
+def _weights(model: nn.Module, name: str) -> dict[str, Tensor]:
+    with blamed(f"{name} has a state_dict that holds more than tensors"):
+        return {key: tensor.detach().clone() for key, tensor in model.state_dict().items()}
 
 
 def _same(one: dict[str, Tensor], other: dict[str, Tensor]) -> bool:
-    return one.keys() == other.keys() and all(torch.equal(tensor, other[name]) for name, tensor in one.items())
+    return one.keys() == other.keys() and all(torch.equal(tensor, other[key]) for key, tensor in one.items())
 
 
 @torch.no_grad()

@@ -22,7 +22,7 @@ from hardgap.core.errors import BadInput
 from hardgap.core.refusal import first_problem
 from hardgap.core.run import Run
 from hardgap.core.specs import Budget
-from hardgap.core.state import Count, Progress, Strict
+from hardgap.core.state import Count, StateMeta, Strict
 from hardgap.runs.selection import Selection
 from hardgap.worlds import parse_run
 
@@ -32,7 +32,7 @@ BEST: tuple[Selection, ...] = ("eval-holdout", "eval-seen")
 """Rules of selection that look at every evaluation; the chosen network is kept, wherever it stands."""
 
 
-class StateLabel(Progress):
+class StateLabel(StateMeta):
     """What stands in the metadata of a state. `kind` came later than the first of them, as did `attempt`."""
 
     run: str

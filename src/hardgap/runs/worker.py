@@ -36,6 +36,7 @@ def main() -> int:
         return 0
     order = json.loads(line)
     trust(order["trusted"])
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # it ends this process; whoever started it may have ignored it
     threading.Thread(target=_stop_at_end_of_input, args=[stop, order["grace_seconds"]], daemon=True).start()
     try:
         work(Store(Path(order["store"])), order["runs"], stop, order["checkpoint_seconds"])
@@ -49,7 +50,8 @@ def _stop_at_end_of_input(stop: threading.Event, grace_seconds: float) -> None:
     while os.read(0, 4096):
         pass
     stop.set()
-    # Unanswered, SIGALRM ends a process, whatever it is doing; a network may hang and never look at `stop`.
+    # A network may hang and never look at `stop`. Unanswered, SIGALRM ends a process whatever it is doing. (Only if it
+    # hangs in foreign code that never lets other threads run does it not even come to this line.)
     signal.setitimer(signal.ITIMER_REAL, grace_seconds)
 
 
