@@ -7,15 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hardgap.studies.tempered.measure import measure_trial
 
 from hardgap.cli import main
+from hardgap.core.parts import part
 from hardgap.report.figures import curves_figure
 from hardgap.runs.store import Store
 from hardgap.studies.circuits.figure import timeline_figure
 from hardgap.studies.circuits.tables import timeline_table
-from hardgap.studies.tempered.figures import tempered_figure
-from hardgap.studies.tempered.tables import tempered_table
+from hardgap.studies.measure import measure
 from hardgap.studies.tempered.target import unharmed
 from hardgap.studies.tempered.wide import wide
 
@@ -96,15 +95,15 @@ def test_signals_over_time_are_marked_in_table_and_figure() -> None:
     assert [list(line.get_xdata()) for line in figure.axes[1].lines][:2] == [[0, 100], [200]]
 
 
-@pytest.mark.parametrize("trial", [unharmed, wide], ids=lambda trial: trial.name)
-def test_a_trial_counts_networks_that_were_started_again(trial: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("study", [unharmed, wide], ids=lambda study: study.name)
+def test_a_study_counts_networks_that_were_started_again(study: Any, tmp_path: Path) -> None:
     store = Store(tmp_path / "s")
-    arms = trial.arms("desk")
+    arms = study.arms("desk")
     for arm, attempts in ((arms[-1], (0, 0, 1)), (arms[0], (0, 0, 0))):
         store.put_done(arm.runs[0], curve(*attempts), "solved", {}, 1.0)
-    data = measure_trial(trial, "desk", store)
-    table = tempered_table(data)
+    result = measure(study, "desk", store)
+    (table,) = part(study.tables)([result])
     column = [row[table.columns.index("restarted")] for row in table.rows]
     assert sorted(map(str, column)) == [*[""] * (len(column) - 1), "1"]
-    if trial is wide:
-        assert words(tempered_figure(data))[1] == ["started again"]
+    if study is wide:
+        assert words(part(str(study.figure))([result]))[1] == ["started again"]

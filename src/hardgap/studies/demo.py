@@ -52,6 +52,8 @@ class Demo:
 
 def make_demo(recipe: Recipe = "paper") -> Demo:
     run = RECIPES[recipe]("desk", RULE, (HIDDEN[recipe],)).but(seed=SEED)
+    # Once is enough for a story: a post-LN network may blow up later, on some machines.
+    run = run.but(budget=run.budget.model_copy(update={"stop_after_solved": 1}))
     if recipe == "tempered":
         return Demo(
             run,
