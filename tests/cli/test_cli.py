@@ -196,7 +196,7 @@ def test_a_slip_of_the_pen_gets_a_suggestion(call: Call, arguments: list[str], s
     [
         (["reproduce", "mian"], "there is no study 'mian' (did you mean main?)"),
         (["reproduce", "main/rule-d-sfot"], "(did you mean main/rule-d-soft?)"),
-        (["tempered", "tagret"], "there is no trial 'tagret' (did you mean target?)"),
+        (["tempered", "tagret"], "there is no study 'tempered/tagret' (did you mean tempered/target?)"),
     ],
 )
 def test_a_name_that_is_nearly_right_gets_a_suggestion(call: Call, arguments: list[str], suggestion: str) -> None:

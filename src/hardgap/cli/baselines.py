@@ -103,7 +103,7 @@ def _of_runs(
     *,
     trust: bool,
 ) -> dict[str, Any]:
-    from hardgap.cli.parts import show_parts
+    from hardgap.cli.progress import show_parts
     from hardgap.core import plugins
     from hardgap.runs.store import Store
     from hardgap.studies.interpolation import measure as study
@@ -137,7 +137,7 @@ def _numbers(text: str) -> list[int]:
 
 
 def _truth_table(gap: Gap, methods: tuple[Method, ...], seed: int) -> dict[str, Any]:
-    from hardgap.cli.parts import show_parts
+    from hardgap.cli.progress import show_parts
     from hardgap.worlds.automaton.baselines.input_space import truth_table_report
 
     with show_parts() as progress:
@@ -145,7 +145,7 @@ def _truth_table(gap: Gap, methods: tuple[Method, ...], seed: int) -> dict[str, 
 
 
 def _temporal(gap: Gap, width: int, size: int | None, methods: tuple[Method, ...], seed: int) -> dict[str, Any]:
-    from hardgap.cli.parts import show_parts
+    from hardgap.cli.progress import show_parts
     from hardgap.studies.interpolation import temporal as study
 
     size = study.SIZE if size is None else size

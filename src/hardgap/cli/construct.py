@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from hardgap.cli.output import Json, out, show_json, show_table
-from hardgap.cli.parts import Tell, show_parts
+from hardgap.cli.progress import Tell, show_parts
 from hardgap.cli.writing import check_file, check_folder
 from hardgap.core.errors import BadInput
 from hardgap.core.wording import plural

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from hardgap.cli.gap_options import parse_gap
 from hardgap.cli.output import Json, out, show_json, show_table
-from hardgap.cli.parts import show_parts
+from hardgap.cli.progress import show_parts
 from hardgap.core.errors import BadInput
 from hardgap.core.wording import plural
 

@@ -20,7 +20,7 @@ from hardgap.cli.output import (
     show_json_lines,
     show_table,
 )
-from hardgap.cli.parts import show_parts
+from hardgap.cli.progress import show_parts
 from hardgap.core.errors import BadInput
 from hardgap.core.wording import plural
 from hardgap.core.words import differences
@@ -259,7 +259,7 @@ def retrain(run: str, /, *, trust: Trust = False, store: StoreFolder = STORE) ->
 
     Exported results carry no weights. Example: `hardgap runs retrain 9dcd07f4e989`
     """
-    from hardgap.cli.live import watch
+    from hardgap.cli.progress import watch
     from hardgap.core import plugins
     from hardgap.runs.checkpoints import Checkpoints
     from hardgap.runs.execute import single_thread
@@ -300,7 +300,7 @@ def certify(
         hardgap runs certify 9dcd
         hardgap runs certify 9dcd --whole
     """
-    from hardgap.cli.parts import show_parts
+    from hardgap.cli.progress import show_parts
     from hardgap.core import plugins
     from hardgap.core.run import check_plugins
     from hardgap.runs.certificate import certified_steps, leak_certificate

@@ -51,8 +51,8 @@ class Asked:
 
 def measure_studies(studies: Sequence[Study], asked: Asked) -> tuple[int, list[StudyResult]]:
     """Everything that can be refused is refused first; then what is missing is run, and all is measured."""
-    from hardgap.cli.parts import show_parts
-    from hardgap.cli.running import check_workers, parse_duration, run_and_report
+    from hardgap.cli.progress import show_parts
+    from hardgap.cli.sweep import check_workers, parse_duration, run_and_report
     from hardgap.core.parts import part
     from hardgap.runs.store import Store
     from hardgap.studies.measure import measure
@@ -132,7 +132,7 @@ def _prepare(studies: Sequence[Study], scale: Scale, kept: Path, seconds: float 
     if not wanted:
         return seconds
     from hardgap.cli.baselines import one_thread
-    from hardgap.cli.parts import show_parts
+    from hardgap.cli.progress import show_parts
     from hardgap.core.parts import part
 
     began = time.monotonic()

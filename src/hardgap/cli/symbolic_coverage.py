@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from hardgap.cli.baselines import one_thread
 from hardgap.cli.output import STORE, Json, StoreFolder, percent, show_json, show_table
-from hardgap.cli.parts import show_parts
+from hardgap.cli.progress import show_parts
 from hardgap.cli.studies import (
     Asked,
     BudgetTime,

@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from hardgap.cli.output import STORE, Json, StoreFolder, show_json, show_written
-from hardgap.cli.parts import show_parts
+from hardgap.cli.progress import show_parts
 from hardgap.cli.studies import (
     Asked,
     BudgetTime,

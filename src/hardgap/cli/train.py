@@ -200,7 +200,7 @@ def tell_other_code(store: Store, runs: Sequence[Run]) -> None:
 
 def train_one(store: Store, run: Run) -> None:
     """Train a run in this process, watched, unless it is done already."""
-    from hardgap.cli.live import watch
+    from hardgap.cli.progress import watch
     from hardgap.runs.execute import single_thread
     from hardgap.runs.train import train_here
 
