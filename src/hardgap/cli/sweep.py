@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import STORE, Json, StoreFolder, complain, complain_in_between
+from hardgap.cli.output import STORE, TABLES, Show, StoreFolder, complain, complain_in_between
 from hardgap.core.errors import BadInput
 from hardgap.core.wording import plural
 
@@ -25,7 +25,7 @@ def sweep(
     workers: Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")] = None,
     budget: Annotated[str | None, Parameter(help="Stop after this long, e.g. 90m; the next call goes on.")] = None,
     store: StoreFolder = STORE,
-    json: Json = False,
+    output: Show = TABLES,
 ) -> int:
     """Train every combination that a TOML file asks for.
 
@@ -63,7 +63,7 @@ def sweep(
     tell_other_code(opened, [run for run in runs if run.id not in known])
     code = run_and_report(opened, runs, workers=workers, seconds=seconds)
     ids = [run.id for run in runs]
-    show_runs(opened, opened.listed(ids=ids if json else ids[-SHOWN:]), len(ids), json=json)
+    show_runs(opened, opened.listed(ids=ids if output.for_a_program else ids[-SHOWN:]), len(ids), output)
     return code
 
 

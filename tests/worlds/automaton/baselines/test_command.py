@@ -10,15 +10,19 @@ from typing import Any
 import pytest
 
 from hardgap.cli.baselines import baselines
+from hardgap.cli.output import Output
 from hardgap.core.errors import BadInput
 from hardgap.runs.store import Store
 
 QUICK = ["KNN", "GP", "majority"]
 
 
+JSON = Output(json=True)
+
+
 def asked(capsys: pytest.CaptureFixture[str], *runs: str, **options: Any) -> Any:
     capsys.readouterr()
-    baselines(*runs, json=True, **options)
+    baselines(*runs, output=JSON, **options)
     return json.loads(capsys.readouterr().out)
 
 
@@ -113,7 +117,7 @@ def test_long_measurements_tell_where_they_are(
 ) -> None:
     monkeypatch.setattr("hardgap.cli.progress.PLAIN_SECONDS", 0.0)
     store, run = trained
-    baselines(run, store=store.folder, method=["KNN"], size=30, json=True)
+    baselines(run, store=store.folder, method=["KNN"], size=30, output=JSON)
     captured = capsys.readouterr()
     assert "Input space: KNN" in captured.err
     json.loads(captured.out)  # progress is not mixed into the data
