@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from hardgap.cli.gap_options import parse_gap
+from hardgap.cli.options import parse_gap
 from hardgap.cli.output import TABLES, Output, Show, out
 from hardgap.cli.progress import show_parts
 from hardgap.core.errors import BadInput

@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 from rich.text import Text
 
-from hardgap.cli.gap_options import check_seed
+from hardgap.cli.options import check_seed
 from hardgap.cli.output import TABLES, Show, out
 from hardgap.core.errors import BadInput
 from hardgap.core.table import Table

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from hardgap.cli.baselines import one_thread
+from hardgap.cli.options import ScaleName
 from hardgap.cli.output import STORE, TABLES, Show, StoreFolder, percent
 from hardgap.cli.progress import show_parts
 from hardgap.cli.studies import (
@@ -20,7 +21,7 @@ from hardgap.cli.studies import (
     measure_studies,
     tables_of,
 )
-from hardgap.cli.symbolic import Ambiguous, Bits, Length, Operators, ScaleName, configure, named_operators
+from hardgap.cli.symbolic import OPTIONS, configure
 from hardgap.cli.writing import check_folder
 from hardgap.core.selection import Selection
 from hardgap.core.table import Table
@@ -35,23 +36,19 @@ Keep = Annotated[
 ]
 
 
+@OPTIONS.only("ambiguity", "operators", "bits", "length", "seed").of
 def baselines(
     *holdouts: Annotated[str, Parameter(help="Held-out operators side by side: ^|; every pair if none.")],
     scale: ScaleName = "desk",
-    ambiguity: Ambiguous = None,
-    operators: Operators = None,
-    bits: Bits = None,
-    length: Length = None,
-    seed: Annotated[
-        int | None, Parameter(help="Of the data and of the methods; the paper's first if not given.")
-    ] = None,
     keep: Keep = None,
     store: StoreFolder = STORE,
     output: Show = TABLES,
+    **said: Any,
 ) -> None:
     """What similarity can do with held-out operators: KNN, MLP and KRR on the numbers, and two upper bounds.
 
-    Measured once and kept, one file a pair; stopped, the same command goes on.
+    Measured once and kept, one file a pair; stopped, the same command goes on. The seed, of the data and of the
+    methods, is the paper's first if not given.
 
     Try:
 
@@ -64,13 +61,9 @@ def baselines(
     from hardgap.studies.symbolic.published import SEEDS
     from hardgap.worlds.chains.operators import PAPER_OPERATORS, parse_operator
 
-    named = named_operators(operators)
-    changes: dict[str, Any] = {
-        "ambiguity": ambiguity, "operators": named, "bits": bits, "length": length,
-        "seed": SEEDS[0] if seed is None else seed,
-    }  # fmt: skip
-    asked = holdouts or all_pairs([parse_operator(text) for text in named] if named else PAPER_OPERATORS)
-    runs = [configure(scale, holdout, changes, {}, {}) for holdout in asked]
+    operators = OPTIONS.values(said).get("operators")
+    asked = holdouts or all_pairs([parse_operator(text) for text in operators] if operators else PAPER_OPERATORS)
+    runs = [configure(scale, holdout, {"seed": SEEDS[0]} | said) for holdout in asked]
     folder = _kept_in(keep, store, runs)
     with one_thread(), show_parts() as progress:
         found = measure_all(folder, runs, progress)
