@@ -106,7 +106,7 @@ def test_a_page_is_filled_and_drawn_from_results_and_the_second_time_it_is_up_to
     export_runs(store, store.rows(), tmp_path / "results/tempered/target")
     page.write_text("![](figures/tempered-target.svg)\n<!-- measured: target -->\n<!-- end -->\n")
     code, _, err = call(capsys, "tempered", "document", "page.md")
-    assert (code, err.splitlines()) == (0, ["page.md written", "figures/tempered-target.svg written"])
+    assert (code, err.splitlines()[-2:]) == (0, ["page.md written", "figures/tempered-target.svg written"])
     assert "| Rule 150 | pattern 3 | 0/10 | 0/0 of 10 | 2,640 | 1/1 of 10 |" in page.read_text()
     assert (tmp_path / "figures/tempered-target.svg").read_text().startswith("<?xml")
     assert "page.md is up to date" in call(capsys, "tempered", "document", "page.md")[2]
