@@ -7,7 +7,7 @@ from typing import Any
 
 from hardgap.core.table import Table
 from hardgap.core.wording import plural
-from hardgap.studies.interpolation.measure import PUBLISHED_NETWORK
+from hardgap.studies.interpolation.published import PUBLISHED_NETWORK
 
 Report = dict[str, Any]
 
