@@ -137,7 +137,7 @@ def _votes(rule: str, hide: str | None, output: Output) -> int:
     together = f"{plural(len(rows), 'pattern')} hidden at once" if gap else "each pattern hidden in turn"
     table = Table(
         f"Rule {parsed.name}: {together}, all others visible. What must each method answer?",
-        ["pattern", "", "output", *methods],
+        ["pattern", "cells", "output", *methods],
         [[row.pattern, row.text, row.output, *(row.methods[m].verdict for m in methods)] for row in rows],
         right=["pattern", "output"],
     )

@@ -153,7 +153,7 @@ def show(run: str, /, *, store: StoreFolder = STORE, output: Show = TABLES) -> N
     curve = opened.curve(row.id)
     facts, config = facts_of(opened, row.id), row.config.model_dump(mode="json")
     about = [*facts.items(), *config.items(), *row.versions.items()]
-    tables = [Table(row.config.describe(), ["", "value"], about), _curve_table(curve)]
+    tables = [Table(row.config.describe(), ["field", "value"], about), _curve_table(curve)]
     output.show(facts | {"config": config, "versions": row.versions, "curve": curve}, tables)
 
 
@@ -331,4 +331,4 @@ def _show_certificate(row: Row, found: Certificate, output: Output) -> None:
         "not covered": "; ".join(not_covered(row.config, found.steps)) or None,
     }  # fmt: skip
     data = facts | {"true": found.true, "decoy": found.decoy}
-    output.show(data, [Table(row.config.describe(), ["", "value"], list(facts.items()))])
+    output.show(data, [Table(row.config.describe(), ["field", "value"], list(facts.items()))])

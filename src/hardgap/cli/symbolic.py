@@ -154,7 +154,7 @@ def _tables(reply: Reply, run: SymbolicRun, codec: Codec) -> list[Table]:
     }
     return [
         Table(title, ["place", "token", "confidence %"], tokens, ["confidence %"]),
-        Table("What the input allows", ["", "value"], [[name, value] for name, value in facts.items() if value]),
+        Table("What the input allows", ["field", "value"], [[name, value] for name, value in facts.items() if value]),
     ]
 
 

@@ -11,16 +11,7 @@ from hardgap.cli.baselines import one_thread
 from hardgap.cli.options import ScaleName
 from hardgap.cli.output import STORE, TABLES, Show, StoreFolder, percent
 from hardgap.cli.progress import show_parts
-from hardgap.cli.studies import (
-    Asked,
-    BudgetTime,
-    DoRun,
-    FigureFile,
-    Seeds,
-    Workers,
-    measure_studies,
-    tables_of,
-)
+from hardgap.cli.studies import AS_USUAL, Ask, measure_studies, tables_of
 from hardgap.cli.symbolic import OPTIONS, configure
 from hardgap.cli.writing import check_folder
 from hardgap.core.selection import Selection
@@ -100,17 +91,11 @@ def _table(runs: list[SymbolicRun], found: list[Baselines]) -> Table:
 
 def coverage(
     *,
-    scale: ScaleName = "desk",
-    seeds: Seeds = None,
+    asked: Ask = AS_USUAL,
     select: Annotated[
         Selection, Parameter(help="Which checkpoint orders and fills all but its own columns.")
     ] = "eval-holdout",
-    budget: BudgetTime = None,
-    run: DoRun = True,
-    figure: FigureFile = None,
-    workers: Workers = None,
     keep: Keep = None,
-    store: StoreFolder = STORE,
     output: Show = TABLES,
 ) -> int:
     """Hold out each of the 49 pairs in turn: is every one understood better than any baseline explains?
@@ -127,9 +112,8 @@ def coverage(
     from hardgap.studies.study import choose
     from hardgap.studies.symbolic.coverage import baseline_runs
 
-    folder = _kept_in(keep, store, baseline_runs(scale) if run else [])
-    asked = Asked(scale, store, seeds, budget, run, figure, workers=workers, baselines=folder)
-    code, results = measure_studies(choose(["symbolic/coverage"]), asked)
+    folder = _kept_in(keep, asked.store, baseline_runs(asked.scale) if asked.run else [])
+    code, results = measure_studies(choose(["symbolic/coverage"]), asked, baselines=folder)
     results[0].more["selection"] = select
     output.show(results[0].as_dict(), tables_of(results))
     return code

@@ -79,7 +79,7 @@ def rows_shown(gap: Gap, rows: NDArray[np.uint8], steps: int) -> Evidence:
     """The evidence of the given initial rows, `[..., W]`, alone."""
     if _window_bits(gap, steps) > 63:
         raise BadInput(
-            f"steps {steps}: give at most {62 // (2 * gap.rule.radius)} for Rule {gap.rule.name}", of="steps"
+            f"steps {steps}: give at most {62 // (2 * gap.rule.radius)} steps for Rule {gap.rule.name}", of="steps"
         )
     depths = []
     for t in range(2, steps + 1):
