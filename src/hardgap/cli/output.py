@@ -128,11 +128,6 @@ def show_table(table: Table) -> None:
         console.out("\n".join(line for line, _ in group), style=style or None, highlight=False)
 
 
-def percent(share: float | None) -> str:
-    """A share as percent with one digit."""
-    return "" if share is None else f"{100 * share:.1f}"
-
-
 def duration(seconds: float) -> str:
     """A time that a person can read.
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from hardgap.cli.output import STORE, TABLES, Output, Show, StoreFolder, Trust, complain, duration, err, percent
+from hardgap.cli.output import STORE, TABLES, Output, Show, StoreFolder, Trust, complain, duration, err
 from hardgap.cli.progress import show_parts
 from hardgap.core.errors import BadInput
 from hardgap.core.table import Table
-from hardgap.core.wording import plural
+from hardgap.core.wording import percent, plural
 from hardgap.core.words import differences
 from hardgap.runs.digest import STATUSES, Damaged
 from hardgap.runs.listing import Listed, check_list
