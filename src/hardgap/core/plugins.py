@@ -73,7 +73,7 @@ def check_plugin(asked: str, path: str, source: str | None = None) -> None:
     if path not in _trusted:
         raise BadInput(
             f"{asked} {path} is named by a stored run, not by you, and is not run: "
-            "say --trust if you know its code (in Python: hardgap.core.plugins.trust)"
+            "say --trust if you know its code (in Python: hardgap.trust)"
         )
     if source is not None and (now := source_of(path)) != source:
         raise BadInput(

@@ -18,7 +18,7 @@ from hardgap.core.errors import BadInput
 from hardgap.core.loop import Observer, Stopped, Trainer, under
 from hardgap.core.run import Run
 from hardgap.core.selection import select_point
-from hardgap.core.task import Point, Task
+from hardgap.core.task import Point, Trained
 from hardgap.runs.checkpoints import BEST, SNAPSHOTS, Checkpoints
 from hardgap.runs.initial_weights import start_from
 from hardgap.runs.store import Store
@@ -208,22 +208,6 @@ def load_model(store: Store, run_id: str, step: int | None = None) -> tuple[nn.M
     model = build_task(row.config.but(device="cpu")).model()  # a network can be looked at where it was not trained
     load_weights(model, weights, checkpoints.folder)
     return model.eval(), row.config
-
-
-@dataclass(frozen=True)
-class Trained:
-    """A network of the store with what its training left: for those who want to open it.
-
-    task       the task as it was then: after a restart, with the regime of the second attempt
-    untrained  the network that it started from, the last time
-    step       steps that it was trained for since then
-    """
-
-    run: Run
-    model: nn.Module
-    task: Task
-    untrained: nn.Module
-    step: int
 
 
 def load_trained(store: Store, run_id: str, step: int | None = None) -> Trained:

@@ -62,6 +62,8 @@ def run_sweep(
     checkpoint_seconds: float = 15.0,
 ) -> Ended:
     """Train what is missing of these runs, in this order, for at most `seconds`."""
+    if workers is not None and workers < 1:
+        raise BadInput(f"workers {workers}: at least one is needed")
     check_plugins(runs)
     store.add(runs)
     pool = Workers(store, [run.id for run in runs], workers or os.cpu_count() or 1, checkpoint_seconds)
