@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from hardgap.core.errors import BadInput
-from hardgap.core.plugins import trusted
+from hardgap.core.plugins import handed_on
 from hardgap.core.run import Run, check_plugins
 from hardgap.runs.signals import STOPPING
 from hardgap.runs.store import Store
@@ -94,7 +94,7 @@ class Workers:
             "runs": ids,
             "checkpoint_seconds": checkpoint_seconds,
             "grace_seconds": GRACE_SECONDS,
-            "trusted": trusted(),
+            **handed_on(),
         }
         self._order = (json.dumps(order) + "\n").encode()
         self._size = size
