@@ -19,15 +19,18 @@ from hardgap.cli.output import (
     show_json,
     show_json_lines,
     show_table,
+    show_text_table,
 )
 from hardgap.cli.parts import show_parts
 from hardgap.core.errors import BadInput
+from hardgap.core.parts import part
 from hardgap.core.wording import plural
 from hardgap.core.words import differences
 from hardgap.runs.digest import STATUSES, Damaged
 from hardgap.runs.listing import Listed, check_list
 from hardgap.runs.store import Row, Store
 from hardgap.runs.summary import restarts
+from hardgap.worlds import world_of
 
 if TYPE_CHECKING:
     from hardgap.runs.certificate import Certificate
@@ -161,7 +164,7 @@ def _field_and_value(text: str) -> tuple[str, str]:
 
 @runs.command
 def show(run: str, /, *, store: StoreFolder = STORE, json: Json = False) -> None:
-    """Show one run: what was asked for, what it was made with, and its curve.
+    """Show one run: what was asked for, what it was made with, its curve, and how it ended.
 
     RUN is an id or its first digits. Example: `hardgap runs show 9dcd`
     """
@@ -174,6 +177,8 @@ def show(run: str, /, *, store: StoreFolder = STORE, json: Json = False) -> None
         return
     show_table(row.config.describe(), ["", "value"], [*facts.items(), *config.items(), *row.versions.items()])
     _show_curve(curve)
+    if row.status == "done":
+        show_text_table(part(world_of(row.config).table)(row.config, curve))
 
 
 def _show_curve(curve: list[dict[str, Any]]) -> None:

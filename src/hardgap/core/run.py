@@ -68,13 +68,14 @@ class Run(Spec):
     def asked(self) -> dict[str, Any]:
         """What differs from the defaults, as plain values from which `parse_run` makes the same config."""
         asked = self.model_dump(mode="json", exclude_defaults=True) | {"experiment": self.experiment}
-        if "model" in asked:  # Each kind of network has its own defaults, so the kind is always said.
-            asked["model"]["kind"] = self.model_dump()["model"]["kind"]
+        kind = getattr(getattr(self, "model", None), "kind", None)
+        if "model" in asked and kind is not None:  # Each kind of network has its own defaults, so it is always said.
+            asked["model"]["kind"] = kind
         return asked
 
     def _digest(self, asked: dict[str, Any]) -> str:
         asked = {"version": CONFIG_VERSION, **asked}
-        usual = type(self).model_fields["model"].default.kind if "model" in asked else None
+        usual = getattr(type(self).model_fields["model"].default, "kind", None) if "model" in asked else None
         if usual is not None and asked["model"]["kind"] == usual:  # The first identities were made without it.
             asked["model"] = {name: value for name, value in asked["model"].items() if name != "kind"}
         text = json.dumps(asked, sort_keys=True, separators=(",", ":"))

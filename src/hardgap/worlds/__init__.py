@@ -11,13 +11,18 @@ from hardgap.core.errors import BadInput
 from hardgap.core.parts import part
 from hardgap.core.run import Run, validated
 from hardgap.core.world import World
-from hardgap.worlds import automaton, chains
 
 if TYPE_CHECKING:
     from hardgap.core.task import Task
 
-WORLDS: dict[str, World] = {world.name: world for world in (automaton.WORLD, chains.WORLD)}
-FIRST = automaton.WORLD.name
+FOLDERS = (
+    "automaton",
+    "chains",
+)
+WORLDS: dict[str, World] = {
+    world.name: world for world in (part(f"hardgap.worlds.{folder}:WORLD") for folder in FOLDERS)
+}
+FIRST = next(iter(WORLDS))
 """The world of a config that names none."""
 
 
