@@ -224,7 +224,7 @@ def test_a_network_is_opened_by_name(trained: hg.Result) -> None:
     assert found["rule"].data["entries"][3]["hidden"]
     assert len(found["rule"].table().rows) == 8
     assert found._repr_html_().count("<table>") == 2
-    with pytest.raises(hg.BadInput, match=r"there is no analysis rul \(did you mean rule\?\)"):
+    with pytest.raises(hg.BadInput, match=r"rul: there is no such analysis \(did you mean rule\?\)"):
         trained.open("rul")
 
 

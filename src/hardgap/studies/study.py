@@ -44,7 +44,7 @@ class Arm:
     labels: Labels
     runs: tuple[Run, ...] = ()
     published: Published | None = None
-    compute: Callable[[], Any] | None = None
+    compute: Callable[[Path], Any] | None = None  # given the folder of kept files
 
 
 @dataclass(frozen=True)

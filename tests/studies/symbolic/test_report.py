@@ -109,7 +109,9 @@ def keep_baselines(folder: Path, run: Any, value: float) -> None:
         for m in SYMBOLIC_METHODS
     ]
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"config": {name: data[name] for name in DATA}, "methods": methods}))
+    path.write_text(
+        json.dumps({"config": {name: data[name] for name in DATA if name != "sources"}, "methods": methods})
+    )
 
 
 @pytest.fixture
