@@ -35,17 +35,11 @@ def train(run: Run, store: Store | Path | str = STORE, *, watch: Watch = True) -
     from hardgap.runs.execute import Watcher
     from hardgap.runs.train import train_here
 
-    opened, lines, stop = open_store(store, create=True), Lines(bool(watch)), threading.Event()
-    if callable(watch):
-        watcher = Watcher(on_point=lambda point: watch(point.as_dict()))
-    else:
-        watcher = Watcher(
-            on_point=lambda now: lines.tell(
-                f"step {now.step}/{run.budget.steps}: visible {100 * now.score.visible:.1f} %, "
-                f"holdout {100 * now.score.holdout:.1f} %"
-            )
-        )
-    watcher.should_stop = stop.is_set
+    opened, stop = open_store(store, create=True), threading.Event()
+    watcher = Watcher(should_stop=stop.is_set)
+    if watch:
+        tell = watch if callable(watch) else _evaluations(run)
+        watcher.on_point = lambda point: tell(point.as_dict())
     with _one_thread(), _stopped_by(stop.set):
         train_here(opened, run, watcher)
     return Result(opened, opened.get(run.id))
@@ -67,8 +61,8 @@ def sweep(
         runs = hg.grid(hg.Automaton(150, hide=2), seed=range(5), unrolling__feedback=["soft", "hard"])
         frame = hg.sweep(runs, store="runs").frame()
     """
-    wanted, opened, lines = [runs] if isinstance(runs, Run) else list(runs), open_store(store, create=True), Lines()
-    tell = watch if callable(watch) else (lambda now: lines.tell(_words(now))) if watch else (lambda now: None)
+    wanted, opened = [runs] if isinstance(runs, Run) else list(runs), open_store(store, create=True)
+    tell = watch if callable(watch) else _progress() if watch else lambda now: None
     if run_sweep(opened, wanted, workers=workers, seconds=seconds, on_progress=tell) == "interrupted":
         raise KeyboardInterrupt
     found = _results(opened, [run.id for run in wanted], left=wanted)
@@ -98,10 +92,25 @@ def _results(store: Store, ids: list[str], left: Iterable[Run] = ()) -> Results:
     return Results(store, done, failed, [run for run in left if run.id not in known])
 
 
-def _words(now: Progress) -> str:
-    left = "" if now.seconds_left is None else f", at most {now.seconds_left:.0f} s left"
-    failed = f", {now.failed} failed" if now.failed else ""
-    return f"{now.done}/{now.total} runs done{failed}{left}"
+def _evaluations(run: Run) -> Callable[[dict[str, Any]], None]:
+    lines = Lines()
+
+    def tell(now: dict[str, Any]) -> None:
+        shares = ", ".join(f"{name} {100 * now[name]:.1f} %" for name in ("visible", "holdout"))
+        lines.tell(f"step {now['step']}/{run.budget.steps}: {shares}")
+
+    return tell
+
+
+def _progress() -> Callable[[Progress], None]:
+    lines = Lines()
+
+    def tell(now: Progress) -> None:
+        left = "" if now.seconds_left is None else f", at most {now.seconds_left:.0f} s left"
+        failed = f", {now.failed} failed" if now.failed else ""
+        lines.tell(f"{now.done}/{now.total} runs done{failed}{left}")
+
+    return tell
 
 
 @contextmanager

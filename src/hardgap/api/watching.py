@@ -5,17 +5,18 @@ from __future__ import annotations
 import sys
 import time
 
-EVERY_SECONDS = 2.0
-"""There is a line after so long, and at most one in so long."""
+FIRST_SECONDS, SHARE = 2.0, 0.05
+"""There is a line after so long, and another whenever a twentieth of the time so far has passed."""
 
 
 class Lines:
     """What is told most recently, now and then."""
 
-    def __init__(self, wanted: bool = True) -> None:
-        self._wanted, self._last = wanted, time.monotonic()
+    def __init__(self) -> None:
+        self._began = self._last = time.monotonic()
 
     def tell(self, line: str) -> None:
-        if self._wanted and time.monotonic() - self._last >= EVERY_SECONDS:
-            self._last = time.monotonic()
+        now = time.monotonic()
+        if now - self._last >= max(FIRST_SECONDS, SHARE * (now - self._began)):
+            self._last = now
             print(line, file=sys.stderr, flush=True)

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from hardgap.cli.gap_options import Hide, HideRandom, HideSeed, check_seed, parse_gap
-from hardgap.cli.output import Json, out, percent, show_json, show_table
-from hardgap.cli.parts import show_parts
+from hardgap.cli.options import Hide, HideRandom, HideSeed, check_seed, parse_gap
+from hardgap.cli.output import TABLES, Show, percent
+from hardgap.cli.progress import show_parts
 from hardgap.core.errors import BadInput
+from hardgap.core.table import Table
 from hardgap.core.wording import plural
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def identify(
         Parameter(help="gf2: the paper's XOR system; strict: every hidden cell unknown; rule: which tables fit."),
     ] = "all",
     seed: Annotated[int, Parameter(help="Seed of the rows.")] = 0,
-    json: Json = False,
+    output: Show = TABLES,
 ) -> None:
     """Does what is visible of the rollouts determine what is hidden?
 
@@ -65,18 +66,15 @@ def identify(
         answer = ask(gap, initial, steps, LEVELS if level == "all" else (level,), on_progress=progress)
     if level == "gf2" and answer.gf2 is None:
         raise BadInput(f"--level gf2: Rule {gap.rule.name} is not an XOR of its cells; use strict or rule")
-    if json:
-        show_json(answer.as_dict())
-    else:
-        _show(answer)
+    output.show(answer.as_dict(), [_table(answer)])
+    if answer.rule:
+        output.say(_verdict(answer.rule.best, answer.steps))
 
 
-def _show(answer: Identifiability) -> None:
+def _table(answer: Identifiability) -> Table:
     rows, steps = plural(answer.rows, "random row"), plural(answer.steps, "step")
     title = f"{answer.gap.describe()}: {rows} of width {answer.width}, {steps}"
-    show_table(title, ["level", "question", "answer"], _rows(answer), right=["answer"])
-    if answer.rule:
-        out().print(_verdict(answer.rule.best, answer.steps))
+    return Table(title, ["level", "question", "answer"], _rows(answer), right=["answer"])
 
 
 def _rows(answer: Identifiability) -> list[list[str]]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from hardgap.cli.baselines import one_thread
-from hardgap.cli.gap_options import check_seed
-from hardgap.cli.output import STORE, Json, StoreFolder, Trust, err, show_json, show_text_table
+from hardgap.cli.options import check_seed
+from hardgap.cli.output import STORE, TABLES, Show, StoreFolder, Trust, err
 from hardgap.cli.symbolic import chosen_step, symbolic_config
 from hardgap.cli.writing import check_folder
 from hardgap.core.errors import BadInput
@@ -33,7 +33,7 @@ def analyse(
     seed: Annotated[int, Parameter(help="Of the values that are put in.")] = 0,
     trust: Trust = False,
     store: StoreFolder = STORE,
-    json: Json = False,
+    output: Show = TABLES,
 ) -> None:
     """Open networks: which inputs decide which operator, where they attend, when they know, which heads matter.
 
@@ -54,7 +54,7 @@ def analyse(
     if figures is not None:
         check_folder("--figures", figures)
     opened = Store(store, create=False)
-    if len({symbolic_config(opened, run, trust=trust).length for run in runs}) > 1:
+    if len({symbolic_config(opened, run, trusted=trust).length for run in runs}) > 1:
         raise BadInput("these networks use chains of different lengths, which no table can hold: give them apart")
     asked = [name.strip() for name in only.split(",")] if only else []
     with one_thread():
@@ -62,13 +62,9 @@ def analyse(
     report = {"kind": "symbolic-analyses", "examples": examples, "seed": seed, "runs": found}
     if figures is not None:
         _draw(found, figures)
-    if json:
-        show_json(report)
-        return
     from hardgap.studies.symbolic.tables import analysis_tables
 
-    for table in analysis_tables(report):
-        show_text_table(table)
+    output.show(report, analysis_tables(report))
 
 
 def _open(
@@ -79,7 +75,7 @@ def _open(
     from hardgap.worlds.chains.circuits.opening import open_symbolic, sets_to_open
     from hardgap.worlds.chains.tokens import Codec
 
-    config = symbolic_config(store, run, trust=False)  # or trusted already
+    config = symbolic_config(store, run, trusted=False)  # or trusted already
     by_rule = step is None
     if by_rule:
         step = chosen_step(store, config, select)

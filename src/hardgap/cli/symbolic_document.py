@@ -7,9 +7,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from hardgap.cli.options import ScaleName
 from hardgap.cli.output import show_written
-from hardgap.cli.parts import show_parts
-from hardgap.cli.symbolic import ScaleName
+from hardgap.cli.progress import show_parts
 from hardgap.cli.writing import check_document
 
 

@@ -7,22 +7,9 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from hardgap.cli.output import STORE, Json, StoreFolder, show_json, show_written
-from hardgap.cli.parts import show_parts
-from hardgap.cli.studies import (
-    Asked,
-    BudgetTime,
-    DoRun,
-    FigureFile,
-    KeepFolder,
-    ScaleName,
-    Seeds,
-    Workers,
-    measure_studies,
-    show_list,
-    show_results,
-    tables_of,
-)
+from hardgap.cli.output import TABLES, Output, Show, show_written
+from hardgap.cli.progress import show_parts
+from hardgap.cli.studies import AS_USUAL, Ask, KeepFolder, measure_studies, show_list, tables_of
 from hardgap.cli.writing import check_document
 
 USAGE = "Usage: hardgap tempered [STUDY] [OPTIONS]\n       hardgap tempered document FILE"
@@ -34,16 +21,10 @@ def show_study(
     study: Annotated[str | None, Parameter(help="Which study; without one, a list of them.")] = None,
     /,
     *,
-    scale: ScaleName = "desk",
-    seeds: Seeds = None,
-    budget: BudgetTime = None,
-    run: DoRun = True,
-    figure: FigureFile = None,
+    asked: Ask = AS_USUAL,
     keep: KeepFolder = None,
-    markdown: Annotated[bool, Parameter(negative="", help="Print the table as Markdown.")] = False,
-    workers: Workers = None,
-    store: StoreFolder = STORE,
-    json: Json = False,
+    markdown: Annotated[bool, Parameter(negative="", show=False)] = False,
+    output: Show = TABLES,
 ) -> int:
     """Ours: make recovery reliable by tempering the feedback, and see why it fails without.
 
@@ -64,18 +45,10 @@ def show_study(
     from hardgap.studies.study import choose
 
     if study is None:
-        show_list(choose(["tempered"]), scale, store, json=json)
+        show_list(choose(["tempered"]), asked, output)
         return 0
-    asked = Asked(scale, store, seeds, budget, run, figure, keep, workers)
-    code, results = measure_studies(choose([f"tempered/{study}"]), asked)
-    if json:
-        show_json(results[0].as_dict())
-    elif markdown:
-        from hardgap.report.document import markdown as as_markdown
-
-        print(as_markdown(tables_of(results)), end="")
-    else:
-        show_results(results, json=False)
+    code, results = measure_studies(choose([f"tempered/{study}"]), asked, keep)
+    (Output(format="markdown") if markdown else output).show(results[0].as_dict(), tables_of(results))
     return code
 
 

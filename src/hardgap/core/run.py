@@ -31,8 +31,8 @@ class Run(Spec):
     experiment: str
     optimiser: Optimiser = Optimiser()
     budget: Budget = Field(examples=["{ steps = 1000 }"])
-    seed: int = Field(0, ge=0, lt=2**31)
-    device: Literal["auto", "cpu", "cuda", "mps"] = "cpu"
+    seed: int = Field(0, ge=0, lt=2**31, description="of data, initial weights and batch order")
+    device: Literal["auto", "cpu", "cuda", "mps"] = Field("cpu", description="where to compute")
 
     @cached_property
     def id(self) -> str:
@@ -91,14 +91,18 @@ class Run(Spec):
         data, optimiser = super().with_changes(changes), changes.get("optimiser", {})
         steps = data["budget"].get("steps") if isinstance(data["budget"], dict) else self.budget.steps
         if isinstance(steps, int) and isinstance(optimiser, dict) and "warmup" not in optimiser:
-            data["optimiser"]["warmup"] = round(self.optimiser.warmup * steps / self.budget.steps)
+            data["optimiser"]["warmup"] = max(0, round(self.optimiser.warmup * steps / self.budget.steps))
         return data
 
     def changed(self, **fields: Any) -> Self:
-        """The same run with some fields changed, and what depends on them; `unrolling__feedback` reaches inside."""
+        """The same run with some fields changed, and what depends on them.
+
+        Two underscores, or a dot, reach inside: `unrolling__feedback`, `unrolling.feedback`.
+        """
         asked: dict[str, Any] = {}
-        for name, value in sorted(fields.items(), key=lambda item: "__" in item[0]):
-            asked = with_value(asked, name.split("__"), value)
+        dotted = {name.replace("__", "."): value for name, value in fields.items()}
+        for name in sorted(dotted, key=lambda name: name.count(".")):  # what holds a field before the field
+            asked = with_value(asked, name.split("."), dotted[name])
         data = self.with_changes(asked)
         settled = asked.keys() | ({"optimiser"} if "budget" in asked else set())
         return self.but(**{name: data[name] for name in settled})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -62,7 +63,7 @@ def fill(text: str, found: dict[str, str]) -> str:
 
 
 def markdown(tables: Sequence[Table]) -> str:
-    """Tables with their titles above them; nothing measured is said in words."""
+    """Tables with their titles above them; a page says in its own words what a row claims."""
     if not tables:
         return "\nNot measured yet.\n\n"
-    return "\n" + "\n".join(render.markdown(table) for table in tables) + "\n"
+    return "\n" + "\n".join(render.markdown(replace(table, notes=())) for table in tables) + "\n"

@@ -126,5 +126,5 @@ def _check_possible(world: World, untouched: Mask, unfinished: Mask, tried: Word
         text = world.chain_text(world.ops_of(np.flatnonzero(hopeless)[:1])[0])
         raise BadInput(
             f"the operators {text} have no {part} example that could be kept with {world.bits}-bit words; "
-            "use --ambiguity any if it is not in use, more bits, or operators that are less alike"
+            "use ambiguity any if it is not in use, more bits, or operators that are less alike"
         )

@@ -10,15 +10,19 @@ from typing import Any
 import pytest
 
 from hardgap.cli.baselines import baselines
+from hardgap.cli.output import Output
 from hardgap.core.errors import BadInput
 from hardgap.runs.store import Store
 
 QUICK = ["KNN", "GP", "majority"]
 
 
+JSON = Output(json=True)
+
+
 def asked(capsys: pytest.CaptureFixture[str], *runs: str, **options: Any) -> Any:
     capsys.readouterr()
-    baselines(*runs, json=True, **options)
+    baselines(*runs, output=JSON, **options)
     return json.loads(capsys.readouterr().out)
 
 
@@ -81,13 +85,13 @@ def test_a_method_from_a_file_in_the_current_folder(
         ({"rule": "150", "hide": "x"}, "--hide x: Rule 150 has patterns 0 to 7, not 'x': write a number"),
         ({"rule": "150", "hide": "3", "sizes": "10"}, "--rule goes without runs"),
         ({"hide": "3"}, "--hide and --temporal go with --rule"),
-        ({"rule": "150", "hide": "3", "method": ["nope"]}, "--method nope: choose KNN"),
+        ({"rule": "150", "hide": "3", "method": ["nope"]}, "method nope: choose KNN"),
         (
             {"rule": "150", "hide": "3", "method": ["KNN"], "figure": Path("x.doc")},
             "the name must end in .png, .svg, .pdf",
         ),
         ({"rule": "150", "hide": "3", "method": ["KNN"], "figure": Path("no/where/x.svg")}, "No such file"),
-        ({"rule": "150", "hide": "3", "temporal": True, "size": 0}, "--size 0"),
+        ({"rule": "150", "hide": "3", "temporal": True, "size": 0}, "size 0"),
     ],
 )
 def test_bad_input_is_one_sentence(options: dict[str, Any], complaint: str) -> None:
@@ -98,8 +102,8 @@ def test_bad_input_is_one_sentence(options: dict[str, Any], complaint: str) -> N
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"sizes": "10;20"}, "--sizes 10;20: write numbers"),
-        ({"size": 1}, "--size 1: a method needs at least 2"),
+        ({"sizes": "10;20"}, "sizes 10;20: write numbers"),
+        ({"size": 1}, "size 1: a method needs at least 2"),
         ({"solved": "150"}, "say what to measure"),
     ],
 )
@@ -111,9 +115,9 @@ def test_bad_input_about_a_run(trained: tuple[Store, str], options: dict[str, An
 def test_long_measurements_tell_where_they_are(
     trained: tuple[Store, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hardgap.cli.parts.PLAIN_SECONDS", 0.0)
+    monkeypatch.setattr("hardgap.cli.progress.PLAIN_SECONDS", 0.0)
     store, run = trained
-    baselines(run, store=store.folder, method=["KNN"], size=30, json=True)
+    baselines(run, store=store.folder, method=["KNN"], size=30, output=JSON)
     captured = capsys.readouterr()
     assert "Input space: KNN" in captured.err
     json.loads(captured.out)  # progress is not mixed into the data
