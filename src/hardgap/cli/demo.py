@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import STORE, Json, StoreFolder, err, percent, show_json
+from hardgap.cli.output import STORE, Engine, Json, StoreFolder, choose_engine, err, percent, show_json
 from hardgap.errors import BadInput
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ def demo(
         Parameter(help="`tempered` takes an entry that T = 1 recovers on no seed of ten at desk scale."),
     ] = "paper",
     page: Annotated[Path, Parameter(help="Where to write the page.")] = Path("hardgap-demo.html"),
+    engine: Engine = None,
     store: StoreFolder = STORE,
     json: Json = False,
 ) -> int:
@@ -38,6 +39,7 @@ def demo(
         hardgap demo --page story.html
         hardgap demo --recipe tempered
     """
+    choose_engine(engine)
     say = _Narrator(silent=json)
     say("Setting the scene …")
     from hardgap.report.demo import make_demo, recovered_table, similarity_says, train_both, write_page

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 from rich.console import Console
@@ -15,6 +15,10 @@ from rich.table import Table
 from rich.text import Text
 
 StoreFolder = Annotated[Path, Parameter(name="--store", env_var="HARDGAP_STORE", help="Folder that keeps the runs.")]
+Engine = Annotated[
+    Literal["auto", "native", "eager"] | None,
+    Parameter(name="--engine", help="What computes; a run that has begun goes on with its own if not given."),
+]
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON instead of a table.")]
 STORE = Path("hardgap-runs")
 
@@ -37,6 +41,13 @@ def err() -> Console:
 def complain(sentence: str) -> None:
     """One clear sentence on stderr; a second part may show the place."""
     print(f"hardgap: {sentence}", file=sys.stderr)
+
+
+def choose_engine(engine: str | None) -> None:
+    """Take the engine that was asked for, here and in workers; refused if it is not there."""
+    from hardgap.nn.native.engine import choose
+
+    choose(engine)
 
 
 def show_written(asked: Path, written: Sequence[Path]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import STORE, Json, StoreFolder, percent, show_json, show_table
+from hardgap.cli.output import STORE, Engine, Json, StoreFolder, choose_engine, percent, show_json, show_table
 from hardgap.errors import BadInput
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ def reproduce(
     run: Annotated[bool, Parameter(help="Train what is missing; `--no-run` only prints what is there.")] = True,
     figure: Annotated[Path | None, Parameter(help="Also draw it: FILE.svg, .png or .pdf.")] = None,
     workers: Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")] = None,
+    engine: Engine = None,
     store: StoreFolder = STORE,
     json: Json = False,
 ) -> int:
@@ -45,6 +46,7 @@ def reproduce(
     from hardgap.runs.store import Store
     from hardgap.studies.study import Published, choose, most_informative_first
 
+    choose_engine(engine)
     chosen = choose(studies)
     if figure is not None:
         _check_figure(chosen, figure)

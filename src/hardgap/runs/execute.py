@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from hardgap.errors import BadInput
+from hardgap.nn.native import engine
 from hardgap.runs.checkpoints import BEST, SNAPSHOTS, Checkpoints
 from hardgap.runs.config import AutomatonRun, Run, SymbolicRun
 from hardgap.runs.initial import start_from
@@ -23,9 +24,11 @@ from hardgap.training.automaton import AutomatonTask
 from hardgap.training.checkpoint import CorruptFile, load_tensors, load_weights
 from hardgap.training.device import pick_device
 from hardgap.training.loop import Observer, Stopped, Trainer, under
+from hardgap.training.native import library_of
 from hardgap.training.symbolic import SymbolicTask
 from hardgap.training.task import Point, Task
 
+State = tuple[dict[str, Tensor], dict[str, Any]]
 HEARTBEAT_SECONDS = 2.0
 CHECKPOINT_SECONDS = 15.0
 
@@ -91,16 +94,25 @@ class Execution:
     owner: str
     watcher: Watcher = field(default_factory=Watcher)
     checkpoint_seconds: float = CHECKPOINT_SECONDS
+    engine: str = field(default_factory=engine.asked)
 
     def __post_init__(self) -> None:
         self.checkpoints = Checkpoints(self.store.folder, self.run.id)
+        self.engines: list[str] = []
         self._lost = False
         self._last_beat = self._last_save = time.monotonic()
 
     def __call__(self) -> Stopped | None:
         """Train; None if the claim was lost to someone else."""
+        found = self._state()
+        with engine.using(self._engine_for(found)):
+            return self._train(found)
+
+    def _train(self, found: State | None) -> Stopped | None:
         self.trainer = build_trainer(self.run, store_folder=self.store.folder)
-        self._resume()
+        if found is not None:
+            self._resume(*found)
+        self._record_engine()
         observer = Observer(self._on_step, self._on_point, self._on_transition, self._should_stop)
         stopped = self.trainer.run(observer)
         if self._lost:
@@ -112,20 +124,41 @@ class Execution:
         self.checkpoints.save_snapshot(self.trainer.weights(), self.trainer.step, self._config())
         curve = [point.as_dict() for point in self.trainer.curve]
         since_saved = time.monotonic() - self._last_save
-        kept = self.store.finish(self.run.id, self.owner, curve, stopped, versions(), since_saved)
+        kept = self.store.finish(self.run.id, self.owner, curve, stopped, versions(self.engines), since_saved)
         return stopped if kept else None
 
-    def _resume(self) -> None:
-        """Go on from the run's own state, or from a shorter run that began in exactly the same way."""
+    def _state(self) -> State | None:
+        """What to go on from: the run's own state, or a shorter run that began in exactly the same way."""
         try:
-            found = self.checkpoints.latest() or self._from_shorter()
+            return self.checkpoints.latest() or self._from_shorter()
         except CorruptFile as error:
             print(f"hardgap: {error}; set aside, the run starts again", file=sys.stderr)
             self.checkpoints.set_aside()
-            found = None
-        if found is not None:
-            self._restore(*found)
-            self.store.add_points(self.run.id, found[1]["curve"])
+            return None
+
+    def _engine_for(self, found: State | None) -> str:
+        """A run goes on with the engine it began with, so that nobody can tell; with another only if asked."""
+        if found is None or self.engine != "auto":
+            return self.engine
+        began = _engines(found[1])[-1]
+        try:
+            engine.named(began)
+        except BadInput as error:
+            raise BadInput(f"run {self.run.id} cannot go on as it began: {error}; --engine takes another") from error
+        return began
+
+    def _record_engine(self) -> None:
+        library = library_of(self.trainer.model)
+        now = library.name if library else engine.EAGER
+        if self.engines and self.engines[-1] != now:
+            print(f"hardgap: run {self.run.id} was begun with {self.engines[-1]}, goes on with {now}", file=sys.stderr)
+        if self.engines[-1:] != [now]:
+            self.engines.append(now)
+
+    def _resume(self, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
+        self._restore(tensors, meta)
+        self.engines = _engines(meta)
+        self.store.add_points(self.run.id, meta["curve"])
 
     def _restore(self, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
         try:
@@ -136,7 +169,7 @@ class Execution:
                 f"the state in {self.checkpoints.folder} does not fit this run's network: {reason:.200}"
             ) from error
 
-    def _from_shorter(self) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
+    def _from_shorter(self) -> State | None:
         for run_id in self.store.shorter(self.run):
             budget = self.store.get(run_id).config.budget
             if budget.steps >= self.run.budget.steps or budget.steps % budget.evaluate_every:
@@ -187,12 +220,18 @@ class Execution:
 
     def _save_state(self) -> None:
         now = time.monotonic()
-        self.checkpoints.save_state(*self.trainer.state())
+        tensors, meta = self.trainer.state()
+        self.checkpoints.save_state(tensors, meta | {"engines": self.engines})
         self.store.checkpointed(self.run.id, self.owner, now - self._last_save)
         self._last_save = now
 
     def _config(self) -> dict[str, Any]:
         return self.run.model_dump(mode="json")
+
+
+def _engines(meta: dict[str, Any]) -> list[str]:
+    """What computed a state, in order; before there was a native engine, nobody wrote it down."""
+    return list(meta.get("engines", [engine.EAGER]))
 
 
 def load_model(store: Store, run_id: str, step: int | None = None) -> tuple[nn.Module, Run]:

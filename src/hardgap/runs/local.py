@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from hardgap.errors import BadInput
+from hardgap.nn.native import engine
 from hardgap.runs.config import Run
 from hardgap.runs.store import Store
 
@@ -56,6 +57,7 @@ def run_sweep(
     checkpoint_seconds: float = 15.0,
 ) -> Ended:
     """Train what is missing of these runs, in this order, for at most `seconds`."""
+    engine.choose(None)  # an engine that is not here is said now, not by every worker
     store.add(runs)
     ids = [run.id for run in runs]
     pool = Workers(store, ids, workers or os.cpu_count() or 1, checkpoint_seconds)

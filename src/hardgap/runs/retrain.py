@@ -6,6 +6,7 @@ import os
 import shutil
 
 from hardgap.errors import BadInput
+from hardgap.nn.native import engine
 from hardgap.runs.checkpoints import Checkpoints
 from hardgap.runs.config import AutomatonRun
 from hardgap.runs.execute import Execution, Watcher
@@ -34,7 +35,7 @@ def retrain_run(store: Store, row: Row, watcher: Watcher) -> bool:
     if beside.progress([row.id])[row.id][0] != "done":
         if beside.claim([row.id], owner) is None:
             raise BadInput(f"run {row.id} is being retrained by another process")
-        if Execution(beside, row.config, owner, watcher)() in (None, "interrupted"):
+        if Execution(beside, row.config, owner, watcher, engine=_engine_of(row))() in (None, "interrupted"):
             raise BadInput(f"retraining {row.id} was stopped; the same command goes on from there")
     same = beside.curve(row.id) == store.curve(row.id)
     mine = made.folder.with_name(f"{row.id}.{os.getpid()}")
@@ -50,6 +51,18 @@ def retrain_run(store: Store, row: Row, watcher: Watcher) -> bool:
     kept.folder.parent.mkdir(parents=True, exist_ok=True)
     mine.rename(kept.folder)
     return same
+
+
+def _engine_of(row: Row) -> str:
+    """The engine that the result was made with, if nothing else is asked for and it is here."""
+    made_with = row.versions.get("engine", engine.EAGER).rpartition(", then ")[2]
+    if engine.asked() != "auto":
+        return engine.asked()
+    try:
+        engine.named(made_with)
+    except BadInput:
+        return "auto"
+    return str(made_with)
 
 
 def _is_whole(kept: Checkpoints, row: Row) -> bool:

@@ -15,6 +15,8 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
+from hardgap.nn.native.adam import NativeAdam
+from hardgap.training.native import library_of
 from hardgap.training.schedule import learning_rate_at
 from hardgap.training.spec import Budget, Optimiser
 from hardgap.training.task import Point, Task
@@ -82,10 +84,12 @@ class Trainer:
 
     def _fresh_adam(self) -> torch.optim.Adam:
         chosen = self.optimiser
+        if not chosen.fused and (library := library_of(self.model)) is not None:
+            return NativeAdam(self.model.parameters(), chosen.learning_rate, library)
         return torch.optim.Adam(self.model.parameters(), lr=chosen.learning_rate, fused=chosen.fused or None)
 
     def _update(self) -> None:
-        torch.manual_seed((self.seed << 32) ^ self.step)
+        self._draw_from((self.seed << 32) ^ self.step)
         for group in self._adam.param_groups:
             group["lr"] = learning_rate_at(self.optimiser, self.step, self.budget.steps)
         self._adam.zero_grad(set_to_none=True)
@@ -99,6 +103,12 @@ class Trainer:
         self._loss_sum += total
         self._loss_count += 1
         self.step += 1
+
+    def _draw_from(self, seed: int) -> None:
+        if all(parameter.is_cpu for parameter in self.model.parameters()):
+            torch.default_generator.manual_seed(seed)  # the same draws, without asking after every kind of device
+        else:
+            torch.manual_seed(seed)
 
     def _evaluate(self, observer: Observer) -> None:
         loss = self._loss_sum / self._loss_count if self._loss_count else None
