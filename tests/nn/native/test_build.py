@@ -1,4 +1,4 @@
-"""The kernel is built where there is a compiler, left out with a sentence where there is none, and touches only its own."""
+"""Built where there is a compiler, left out with a sentence where there is none; the kernel touches only its own."""
 
 from __future__ import annotations
 

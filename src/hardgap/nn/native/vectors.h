@@ -81,9 +81,13 @@ INLINE vf exp_negative(vf x) {
 
 // Numbers below 1e-38 are made by saturated cells and cost a hundred cycles each: they count as 0 in here.
 struct DenormalsAreZero {
-#ifdef __SSE__
+#if defined(__SSE__)
     unsigned before = _mm_getcsr();
     DenormalsAreZero() { _mm_setcsr(before | 0x8040); }
     ~DenormalsAreZero() { _mm_setcsr(before); }
+#elif defined(__aarch64__)
+    uint64_t before;
+    DenormalsAreZero() { asm("mrs %0, fpcr; orr x9, %0, #0x1000000; msr fpcr, x9" : "=&r"(before) : : "x9", "memory"); }
+    ~DenormalsAreZero() { asm("msr fpcr, %0" : : "r"(before) : "memory"); }
 #endif
 };
