@@ -97,10 +97,11 @@ static void transpose_out(long n, long E, const float *from, long from_row, floa
         }
 }
 
-// A panel of attention: rows are the W keys, columns are up to NB queries. Softmax runs down the columns, so that
-// columns beyond the last query (zeros) concern nobody.
-template <int N> static void softmax_forward(long W, float *p) {
-    constexpr long L = N * VL;
+// A panel of attention: rows are the W keys, columns are up to QUERIES queries, L with padding. Softmax runs down the
+// columns, N vectors of them at a time, so that columns beyond the last query (zeros) concern nobody.
+constexpr long QUERIES = 64;
+
+template <int N> static void softmax_forward(long W, float *p, long L) {
     vf top[N], total[N] = {};
     for (int j = 0; j < N; j++) top[j] = load(p + j * VL);
     for (long k = 1; k < W; k++)
@@ -119,8 +120,7 @@ template <int N> static void softmax_forward(long W, float *p) {
         for (int j = 0; j < N; j++) store(p + k * L + j * VL, load(p + k * L + j * VL) * total[j]);
 }
 // d, the gradient of the pattern p, becomes that of the scores
-template <int N> static void softmax_backward(long W, const float *p, float *d) {
-    constexpr long L = N * VL;
+template <int N> static void softmax_backward(long W, const float *p, float *d, long L) {
     vf dot[N] = {};
     for (long k = 0; k < W; k++)
         for (int j = 0; j < N; j++) dot[j] += load(p + k * L + j * VL) * load(d + k * L + j * VL);
@@ -130,22 +130,20 @@ template <int N> static void softmax_backward(long W, const float *p, float *d) 
             store(d + at, load(p + at) * (load(d + at) - dot[j]));
         }
 }
-template <int N = GN> INLINE void softmax_forward(int vectors, long W, float *p) {
-    if constexpr (N > 1)
-        if (vectors < N) return softmax_forward<N - 1>(vectors, W, p);
-    softmax_forward<N>(W, p);
+template <int N = 4> INLINE void softmax_forward(long W, float *p, long L, long columns) {
+    for (; columns >= N * VL; columns -= N * VL, p += N * VL) softmax_forward<N>(W, p, L);
+    if constexpr (N > 1) softmax_forward<N - 1>(W, p, L, columns);
 }
-template <int N = GN> INLINE void softmax_backward(int vectors, long W, const float *p, float *d) {
-    if constexpr (N > 1)
-        if (vectors < N) return softmax_backward<N - 1>(vectors, W, p, d);
-    softmax_backward<N>(W, p, d);
+template <int N = 4> INLINE void softmax_backward(long W, const float *p, float *d, long L, long columns) {
+    for (; columns >= N * VL; columns -= N * VL, p += N * VL, d += N * VL) softmax_backward<N>(W, p, d, L);
+    if constexpr (N > 1) softmax_backward<N - 1>(W, p, d, L, columns);
 }
 
 struct Heads {
     long W, H, E;                           // cells, heads, (padded) dimensions of a head
     long row() const { return 3 * H * E; }  // of queries, keys and values: q of every head, then k, then v
     long pattern_floats() const { return H * W * padded(W); }
-    long scratch_floats() const { return (W + 2 * E) * NB; }
+    long scratch_floats() const { return (W + 2 * E) * QUERIES; }
 };
 
 // mixed [W][H E] of one row of cells; the patterns are kept for the way back. Queries come scaled.
@@ -153,12 +151,12 @@ static void attention_forward(const Heads &h, const float *qkv, float *pattern, 
     const long W = h.W, E = h.E, HE = h.H * E, row = h.row();
     for (long head = 0; head < h.H; head++, qkv += E, mixed += E) {
         const float *q = qkv, *k = qkv + HE, *v = qkv + 2 * HE;
-        for (long first = 0; first < W; first += NB) {
-            long n = W - first < NB ? W - first : NB, L = padded(n);
-            float *across = scratch, *mix = scratch + E * NB;
+        for (long first = 0; first < W; first += QUERIES) {
+            long n = W - first < QUERIES ? W - first : QUERIES, L = padded(n);
+            float *across = scratch, *mix = scratch + E * QUERIES;
             transpose_in(n, E, q + first * row, row, across, L);
             gemm(W, L, E, {k, row, 1}, {across, L}, {pattern, L});
-            softmax_forward(L / VL, W, pattern);
+            softmax_forward(W, pattern, L, L);
             gemm(E, L, W, {v, 1, row}, {pattern, L}, {mix, L});
             transpose_out(n, E, mix, L, mixed + first * HE, HE);
             pattern += W * L;
@@ -172,13 +170,13 @@ static void attention_backward(const Heads &h, const float *qkv, const float *pa
     for (long head = 0; head < h.H; head++, qkv += E, dqkv += E, dmixed += E) {
         const float *q = qkv, *k = qkv + HE, *v = qkv + 2 * HE;
         float *dq = dqkv, *dk = dqkv + HE, *dv = dqkv + 2 * HE;
-        for (long first = 0; first < W; first += NB) {
-            long n = W - first < NB ? W - first : NB, L = padded(n);
-            float *across = scratch, *dscores = scratch + 2 * E * NB;
+        for (long first = 0; first < W; first += QUERIES) {
+            long n = W - first < QUERIES ? W - first : QUERIES, L = padded(n);
+            float *across = scratch, *dscores = scratch + 2 * E * QUERIES;
             const float *dmix = dmixed + first * HE;
             transpose_in(n, E, dmix, HE, across, L);
             gemm(W, L, E, {v, row, 1}, {across, L}, {dscores, L});
-            softmax_backward(L / VL, W, pattern, dscores);
+            softmax_backward(W, pattern, dscores, L, L);
             gemm(E, L, W, {k, 1, row}, {dscores, L}, {across, L});
             transpose_out(n, E, across, L, dq + first * row, row);
             gemm(W, E, n, {dscores, L, 1}, {q + first * row, row}, {dk, row, nullptr, first ? dk : nullptr});
