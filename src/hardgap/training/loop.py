@@ -82,7 +82,7 @@ class Trainer:
         self.model = self.task.restart(self.attempt)
         self._adam = self._fresh_adam()
 
-    def _fresh_adam(self) -> torch.optim.Adam:
+    def _fresh_adam(self) -> torch.optim.Adam | NativeAdam:
         chosen = self.optimiser
         if not chosen.fused and (library := library_of(self.model)) is not None:
             return NativeAdam(self.model.parameters(), chosen.learning_rate, library)
@@ -105,7 +105,7 @@ class Trainer:
         self.step += 1
 
     def _draw_from(self, seed: int) -> None:
-        if all(parameter.is_cpu for parameter in self.model.parameters()):
+        if next(self.model.parameters()).is_cpu:
             torch.default_generator.manual_seed(seed)  # the same draws, without asking after every kind of device
         else:
             torch.manual_seed(seed)
