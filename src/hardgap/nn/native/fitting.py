@@ -18,8 +18,8 @@ from hardgap.nn.native import engine
 from hardgap.nn.native.functions import Network
 
 HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
-MOST_DIM, MOST_FFN = 256, 1024
-"""Larger networks are left to a library that blocks its products for memory, not for registers alone."""
+MOST_DIM, MOST_FFN = 128, 512
+"""Larger networks gain nothing: their products want to be cut for the cache, not for registers alone."""
 OF_A_REGIME = "log_temperature"
 """A parameter that a regime adds to the network and that its forward does not read."""
 OF_A_LAYER = ("attention.qkv", "attention.output", "norm1", "ffn.expand", "ffn.contract", "norm2")
