@@ -146,6 +146,17 @@ def test_an_engine_that_is_not_here_is_refused_in_a_sentence_and_nothing_is_lost
     assert store.get(run.id).versions["engine"] == "native avx512, kernel 0, g++ 1.0, then eager"
 
 
+def test_a_shorter_run_of_an_engine_that_is_gone_is_passed_over(store: Store, tiny: Tiny) -> None:
+    short, long = (tiny(budget={"steps": steps, "evaluate_every": 3}) for steps in (6, 9))
+    trained(store, short)
+    checkpoints = Checkpoints(store.folder, short.id)
+    tensors, meta = state(store, short)
+    checkpoints.remove()
+    checkpoints.save_state(tensors, meta | {"engines": ["native avx512, kernel 0, g++ 1.0"]})
+    trained(store, long)
+    assert store.get(long.id).versions["engine"] == engine.current_name()
+
+
 def test_retraining_takes_the_engine_of_the_result(tmp_path: Path, tiny: Tiny, asked: Callable[[str], None]) -> None:
     run, made, read = tiny(), Store(tmp_path / "made"), Store(tmp_path / "read")
     asked("eager")

@@ -180,7 +180,7 @@ class Execution:
             except CorruptFile as error:
                 print(f"hardgap: {error}; passed over", file=sys.stderr)
                 continue
-            if found is not None:
+            if found is not None and (self.engine != "auto" or engine.is_here(_engines(found[1])[-1])):
                 self.checkpoints.take_snapshots(shorter)
                 self.checkpoints.save_state(*found)
                 self.store.checkpointed(self.run.id, self.owner, self.store.get(run_id).seconds)

@@ -58,11 +58,7 @@ def _engine_of(row: Row) -> str:
     made_with = row.versions.get("engine", engine.EAGER).rpartition(", then ")[2]
     if engine.asked() != "auto":
         return engine.asked()
-    try:
-        engine.named(made_with)
-    except BadInput:
-        return "auto"
-    return str(made_with)
+    return str(made_with) if engine.is_here(made_with) else "auto"
 
 
 def _is_whole(kept: Checkpoints, row: Row) -> bool:

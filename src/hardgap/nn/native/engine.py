@@ -79,6 +79,15 @@ def named(engine: str) -> Library | None:
     return found
 
 
+def is_here(engine: str) -> bool:
+    """Whether the engine that a record names can go on with what it began."""
+    try:
+        named(engine)
+    except BadInput:
+        return False
+    return True
+
+
 def why() -> str:
     """One sentence: what computes here, and why not the native engine if it does not."""
     library = current()
