@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import STORE, Json, StoreFolder
+from hardgap.cli.output import STORE, Engine, Json, StoreFolder, choose_engine
 from hardgap.cli.studies import (
     Asked,
     BudgetTime,
@@ -39,6 +39,7 @@ def reproduce(
         Parameter(help="Folder of measured baselines (results/baselines); the store's if not given."),
     ] = None,
     workers: Workers = None,
+    engine: Engine = None,
     store: StoreFolder = STORE,
     json: Json = False,
 ) -> int:
@@ -60,6 +61,7 @@ def reproduce(
     import hardgap.studies  # noqa: F401  (declares them)
     from hardgap.studies.study import STUDIES, choose
 
+    choose_engine(engine)
     if list_them:
         show_list(choose(studies) if studies else list(STUDIES.values()), scale, store, json=json)
         return 0

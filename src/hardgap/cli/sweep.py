@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import STORE, Json, StoreFolder
+from hardgap.cli.output import STORE, Engine, Json, StoreFolder, choose_engine
 
 
 def sweep(
@@ -16,6 +16,7 @@ def sweep(
     *,
     workers: Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")] = None,
     budget: Annotated[str | None, Parameter(help="Stop after this long, e.g. 90m; the next call goes on.")] = None,
+    engine: Engine = None,
     store: StoreFolder = STORE,
     json: Json = False,
 ) -> int:
@@ -48,6 +49,7 @@ def sweep(
     from hardgap.runs.store import Store
     from hardgap.runs.sweep import read_sweep
 
+    choose_engine(engine)
     runs = read_sweep(file)
     check_workers(workers)
     seconds = parse_duration(budget) if budget else None

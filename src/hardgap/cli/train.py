@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from hardgap.cli.gap_options import Hide, HideRandom, HideSeed, parse_gap
-from hardgap.cli.output import STORE, Json, StoreFolder, err, percent, show_json, show_table
+from hardgap.cli.output import STORE, Engine, Json, StoreFolder, choose_engine, err, percent, show_json, show_table
 from hardgap.core.errors import BadInput
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def train(
     ] = False,
     seed: Annotated[int, Parameter(help="Of data, initial weights and batch order.")] = 0,
     device: Annotated[Literal["auto", "cpu", "cuda", "mps"], Parameter(help="Where to compute.")] = "cpu",
+    engine: Engine = None,
     store: StoreFolder = STORE,
     json: Json = False,
 ) -> int:
@@ -84,6 +85,7 @@ def train(
     from hardgap.runs.store import Store
     from hardgap.worlds.automaton.recipes import RECIPES
 
+    choose_engine(engine)
     hidden = parse_gap(rule, hide, hide_random, hide_seed).hidden
     changes = {
         "masking": masking, "seed": seed, "device": device, "width": width, "model": _model(model, rule, positions),

@@ -20,6 +20,7 @@ from typing import Literal
 from hardgap.core.errors import BadInput
 from hardgap.core.plugins import trusted
 from hardgap.core.run import Run, check_plugins
+from hardgap.nn.native import engine
 from hardgap.runs.signals import STOPPING
 from hardgap.runs.store import Store
 from hardgap.runs.wanted import Wanted
@@ -63,6 +64,7 @@ def run_sweep(
 ) -> Ended:
     """Train what is missing of these runs, in this order, for at most `seconds`."""
     check_plugins(runs)
+    engine.choose(None)  # an engine that is not here is said now, not by every worker
     store.add(runs)
     pool = Workers(store, [run.id for run in runs], workers or os.cpu_count() or 1, checkpoint_seconds)
     deadline = time.monotonic() + seconds if seconds is not None else None
