@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from hardgap.nn.encoder import PARTS, Encoder
-from hardgap.nn.native.fitting import is_hooked, network_of
+from hardgap.nn.native.fitting import is_hooked, is_plain, network_of
 from hardgap.nn.native.functions import Feedback, Network, loss
 from hardgap.nn.native.library import Library
 from hardgap.training.spec import Unrolling
@@ -28,7 +28,8 @@ def native_loss(
 ) -> Tensor | None:
     """`unrolled_loss` with its gradients in one call, or None where it has to be computed step by step."""
     network = _network(model, rows)
-    if network is None or (regime.feedback == "none" and regime.steps > 1):
+    fitting = all(is_plain(given) and given.shape == (regime.steps, *rows.shape) for given in (targets, supervised))
+    if network is None or not fitting:
         return None
     weights = regime.weights or (1.0,) * regime.steps
     return loss(network, rows, targets, supervised, weights, _feedback(rows, regime, temperatures))
