@@ -138,6 +138,17 @@ def test_huge_logits_and_nan_end_as_in_eager(build: str, unkinked: Make, size: f
         assert torch.equal(gradients[name].isfinite(), gradient.isfinite()), name
 
 
+def test_targets_of_another_kind_are_left_to_pytorch(build: str, unkinked: Make) -> None:
+    rows, targets, visible = data(4, 3, 7)
+    model = unkinked(0, 7, dim=8, heads=2)
+    expected = unrolled_loss(model, rows, targets, visible, Unrolling())
+    found = unrolled_loss(model, rows, targets.double(), visible.double(), Unrolling())
+    assert "_Loss" not in str(found.grad_fn)
+    torch.testing.assert_close(found.float(), expected, rtol=1e-5, atol=0)
+    transposed = unrolled_loss(model, rows, targets.mT.contiguous().mT, visible.mT.contiguous().mT, Unrolling())
+    assert torch.equal(transposed, expected), "they need not be contiguous"
+
+
 def test_one_call_is_what_is_made(build: str, unkinked: Make) -> None:
     rows, targets, visible = data(4, 3, 7)
     model = unkinked(0, 7, dim=8, heads=2)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 
 from hardgap.core.errors import BadInput
@@ -17,12 +18,14 @@ from hardgap.nn.native.library import Library, MissingLibraryError, load, runs_h
 VARIABLE = "HARDGAP_ENGINE"
 EAGER = "eager"
 BUILT = ("avx512", "avx2", "portable")
-_chosen: list[Library | None] = []
+_chosen: ContextVar[tuple[Library | None, ...]] = ContextVar("chosen", default=())
+"""What `using` has put in use, the innermost last; of this thread only."""
 
 
 def current() -> Library | None:
     """The library that computes now, or None where PyTorch does."""
-    return _chosen[-1] if _chosen else _asked(asked())
+    chosen = _chosen.get()
+    return chosen[-1] if chosen else _asked(asked())
 
 
 def current_name() -> str:
@@ -61,11 +64,11 @@ def choose(engine: str | None) -> None:
 @contextmanager
 def using(engine: str) -> Iterator[None]:
     """Compute with an engine for a while, given as for HARDGAP_ENGINE or by the full name that a record has."""
-    _chosen.append(named(engine))
+    token = _chosen.set((*_chosen.get(), named(engine)))
     try:
         yield
     finally:
-        _chosen.pop()
+        _chosen.reset(token)
 
 
 def named(engine: str) -> Library | None:

@@ -28,7 +28,7 @@ OF_A_LAYER = ("attention.qkv", "attention.output", "norm1", "ffn.expand", "ffn.c
 def network_of(encoder: nn.Module, cells: Tensor, parts: Collection[type]) -> Network | None:
     """The encoder as the kernel takes it, or None. `parts` are the types of module that it is made of."""
     library = engine.current()
-    if library is None or not _is_plain(cells) or cells.ndim != 2 or not len(cells) or _is_watched():
+    if library is None or not is_plain(cells) or cells.ndim != 2 or not len(cells) or _is_watched():
         return None
     named: dict[str, Tensor | None] = dict(encoder._parameters)
     if not _collect(encoder, "", parts, named):
@@ -36,7 +36,7 @@ def network_of(encoder: nn.Module, cells: Tensor, parts: Collection[type]) -> Ne
     layers = encoder._modules["layers"]
     assert layers is not None
     tensors = [tensor for name in names(len(layers._modules)) if (tensor := named.get(name)) is not None]
-    if len(tensors) != len(named) - (OF_A_REGIME in named) or not all(map(_is_plain, tensors)):
+    if len(tensors) != len(named) - (OF_A_REGIME in named) or not all(map(is_plain, tensors)):
         return None
     heads = [layer.get_submodule("attention").__dict__["heads"] for layer in layers.children()]
     sizes = _sizes(heads, tensors)
@@ -65,7 +65,8 @@ def _collect(module: nn.Module, prefix: str, parts: Collection[type], found: dic
     return True
 
 
-def _is_plain(tensor: Tensor) -> bool:
+def is_plain(tensor: Tensor) -> bool:
+    """Whether the kernel can read a tensor's numbers."""
     return (
         type(tensor) in (Tensor, nn.Parameter)
         and tensor.dtype == torch.float32

@@ -109,6 +109,7 @@ class _Logits(torch.autograd.Function):
 
 
 def _again(eager: Eager, cells: Tensor, parameters: list[Tensor], d: Tensor) -> list[Tensor | None]:
+    """The gradients once more, by PyTorch and with a graph of their own."""
     inputs = [cells, *parameters]
     wanted = [tensor for tensor in inputs if tensor.requires_grad]
     found = iter(torch.autograd.grad(eager(cells), wanted, d, create_graph=True, allow_unused=True))

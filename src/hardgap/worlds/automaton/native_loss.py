@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from hardgap.core.specs import Unrolling
 from hardgap.nn.encoder import PARTS, Encoder
-from hardgap.nn.native.fitting import is_hooked, network_of
+from hardgap.nn.native.fitting import is_hooked, is_plain, network_of
 from hardgap.nn.native.functions import Feedback, Network, loss
 
 Temperatures = Callable[[int], "float | Tensor"]
@@ -27,7 +27,8 @@ def native_loss(
 ) -> Tensor | None:
     """`unrolled_loss` with its gradients in one call, or None where it has to be computed step by step."""
     network = _network(model, rows)
-    if network is None or (regime.feedback == "none" and regime.steps > 1):
+    fitting = all(is_plain(given) and given.shape == (regime.steps, *rows.shape) for given in (targets, supervised))
+    if network is None or not fitting:
         return None
     weights = regime.weights or (1.0,) * regime.steps
     return loss(network, rows, targets, supervised, weights, _feedback(rows, regime, temperatures))
