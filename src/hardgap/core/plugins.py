@@ -31,7 +31,7 @@ _imported: dict[str, str] = {}
 
 
 class Untrusted(BadInput):
-    """Code that nobody named has not been run. `trust` lets it be."""
+    """Code that nobody named has not been run. `hardgap.trust` lets it be."""
 
 
 def trust(paths: Iterable[str]) -> None:
@@ -40,8 +40,20 @@ def trust(paths: Iterable[str]) -> None:
 
 
 def trusted() -> list[str]:
-    """What may be imported: for processes that this one starts."""
+    """What may be imported."""
     return sorted(_trusted)
+
+
+def handed_on() -> dict[str, list[str]]:
+    """What may be imported, and where it is found: for processes that this one starts."""
+    return {"trusted": trusted(), "path": [str(Path(place).resolve()) for place in sys.path]}
+
+
+def take_over(order: dict[str, Any]) -> None:
+    """Import what the process that gave this order may import, from where it does."""
+    trust(order.get("trusted", ()))
+    # Last, so that it shadows nothing: a script's own folder is on its path.
+    sys.path += [place for place in order.get("path", ()) if place not in sys.path]
 
 
 def load_plugin(asked: str, path: str, source: str | None = None) -> Any:
