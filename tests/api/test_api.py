@@ -153,6 +153,17 @@ def test_a_class_is_a_network_and_its_code_belongs_to_the_run(nets: Any) -> None
     assert runs[2].id == run.id
 
 
+def test_changed_code_is_a_new_run_and_is_said(nets: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    first = hg.train(hg.Automaton(30, 3, scale="smoke", model=nets.Net))
+    path = Path(nets.__file__)
+    path.write_text(path.read_text() + "# better\n")
+    run = hg.Automaton(30, 3, scale="smoke", model=nets.Net)
+    assert run.id != first.id
+    with pytest.raises(hg.BadInput, match="the code changed after it was imported; start Python again"):
+        hg.train(run)
+    assert f"the code of my_nets:Net changed since run {first.id}; this is a new run" in capsys.readouterr().err
+
+
 def test_a_class_that_no_other_process_finds_is_refused(nets: Any) -> None:
     class Local(nets.Net):  # type: ignore[misc, name-defined]
         pass

@@ -40,6 +40,7 @@ def train(run: Run, store: Store | Path | str = STORE, *, watch: Watch = True) -
     if watch:
         tell = watch if callable(watch) else _evaluations(run)
         watcher.on_point = lambda point: tell(point.as_dict())
+    _tell_other_code(opened, [run])
     with _one_thread(), _stopped_by(stop.set):
         train_here(opened, run, watcher)
     return Result(opened, opened.get(run.id))
@@ -62,6 +63,7 @@ def sweep(
         frame = hg.sweep(runs, store="runs").frame()
     """
     wanted, opened = [runs] if isinstance(runs, Run) else list(runs), open_store(store, create=True)
+    _tell_other_code(opened, wanted)
     tell = watch if callable(watch) else _progress() if watch else lambda now: None
     if run_sweep(opened, wanted, workers=workers, seconds=seconds, on_progress=tell) == "interrupted":
         raise KeyboardInterrupt
@@ -90,6 +92,15 @@ def _results(store: Store, ids: list[str], left: Iterable[Run] = ()) -> Results:
     failed = {row.id: row.error or "" for row in rows if row.status == "failed"}
     known = {one.id for one in done} | failed.keys()
     return Results(store, done, failed, [run for run in left if run.id not in known])
+
+
+def _tell_other_code(store: Store, runs: list[Run]) -> None:
+    """Say which plug-ins of runs that are new here had other code in older ones."""
+    from hardgap.runs.train import other_code
+
+    known = store.progress(run.id for run in runs)
+    for sentence in other_code(store, [run for run in runs if run.id not in known]):
+        print(f"hardgap: {sentence}", file=sys.stderr)
 
 
 def _evaluations(run: Run) -> Callable[[dict[str, Any]], None]:
