@@ -162,3 +162,19 @@ def test_declaring_every_study_loads_no_heavy_package() -> None:
 
 def test_a_heavy_package_would_be_noticed() -> None:
     assert loaded_by("import scipy") == ["scipy"]
+
+
+def refusals(path: Path) -> Iterator[tuple[int, str]]:
+    """The fixed words of every sentence that a file refuses something with, commands in backticks left out."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("BadInput", "ValueError", "blamed"):
+            words = [n.value for arg in node.args for n in ast.walk(arg) if isinstance(n, ast.Constant)]
+            yield node.lineno, re.sub(r"`[^`]*`", "", " ".join(map(str, words)))
+
+
+def test_only_the_command_line_speaks_of_options() -> None:
+    """The library says `steps`; the command line says `--steps`, if that was typed."""
+    files = [path for path in SOURCE.rglob("*.py") if path.relative_to(SOURCE).parts[0] != "cli"]
+    found = {path.name: list(refusals(path)) for path in files}
+    assert sum(map(len, found.values())) > 100
+    assert not [(name, line, said) for name, several in found.items() for line, said in several if " --" in f" {said}"]

@@ -43,11 +43,11 @@ def write(file: Path, text: str) -> None:
 
 def test_only_what_was_named_is_imported(folder: Path, name: str) -> None:
     write(folder / f"{name}.py", "def make(width): ...")
-    with pytest.raises(BadInput, match=f"model {name}:make is named by a stored run, not by you, and .* --trust"):
+    with pytest.raises(BadInput, match=f"model {name}:make is named by a stored run, not by you, and .* trust it if"):
         load_plugin("--model", f"{name}:make")
     assert name not in sys.modules
     trust([f"{name}:other"])
-    with pytest.raises(BadInput, match="--trust"):
+    with pytest.raises(BadInput, match="trust it if you know its code"):
         load_plugin("--model", f"{name}:make")
     trust([f"{name}:make"])
     assert load_plugin("--model", f"{name}:make").__name__ == "make"

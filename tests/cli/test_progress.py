@@ -6,7 +6,7 @@ import pytest
 
 from hardgap.cli import progress as module
 from hardgap.cli.output import duration
-from hardgap.cli.progress import QUIET_SECONDS, SweepReporter
+from hardgap.cli.progress import QUIET_SECONDS, show_sweep
 from hardgap.runs.local import Progress
 
 
@@ -26,7 +26,7 @@ def test_plain_lines_tell_how_long_it_may_take(
 ) -> None:
     clock = [1000.0]
     monkeypatch.setattr(module.time, "monotonic", lambda: clock[0])
-    with SweepReporter() as report:
+    with show_sweep() as report:
         report(at(0, 0.0))
         clock[0] += QUIET_SECONDS
         report(at(1, 20.0))

@@ -130,7 +130,8 @@ def test_opening_a_run_that_names_code_is_refused_with_the_way_to_do_it(call: Ca
     for line in OPENS:
         code, out, err = call(*spell(line, planted))
         assert (code, out) == (2, ""), line
-        assert "is named by a stored run, not by you, and is not run: say --trust" in err.splitlines()[-1], line
+        said = "is named by a stored run, not by you, and is not run: trust it if you know its code (--trust)"
+        assert said in err.splitlines()[-1], line
         assert not planted.imported, line
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from hardgap.api.result import Result, Results
 from hardgap.api.watching import Lines
 from hardgap.core.run import Run
+from hardgap.core.wording import percent
 from hardgap.runs.listing import conditions
 from hardgap.runs.local import Progress, run_sweep
 from hardgap.runs.signals import Signals
@@ -107,7 +108,7 @@ def _evaluations(run: Run) -> Callable[[dict[str, Any]], None]:
     lines = Lines()
 
     def tell(now: dict[str, Any]) -> None:
-        shares = ", ".join(f"{name} {100 * now[name]:.1f} %" for name in ("visible", "holdout"))
+        shares = ", ".join(f"{name} {percent(now[name])} %" for name in ("visible", "holdout"))
         lines.tell(f"step {now['step']}/{run.budget.steps}: {shares}")
 
     return tell

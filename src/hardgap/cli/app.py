@@ -14,6 +14,7 @@ from cyclopts import App, ArgumentCollection, CycloptsError
 import hardgap
 from hardgap.cli.output import complain
 from hardgap.core.errors import BadInput
+from hardgap.core.plugins import Untrusted
 
 BUG = 70
 """The exit code of what must not happen, as in sysexits.h."""
@@ -87,6 +88,8 @@ def _explained(error: Exception, given: list[str]) -> str:
     match error:
         case CycloptsError():
             return " ".join(str(error).split())
+        case Untrusted():
+            return f"{error} (--trust)"
         case BadInput():
             return str(_about_option(error, given))
         case sqlite3.OperationalError():

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import STORE, Json, StoreFolder, err, out, percent, show_json
+from hardgap.cli.output import STORE, Json, StoreFolder, err, out, show_json
 from hardgap.cli.writing import check_file
 from hardgap.core.errors import BadInput
+from hardgap.core.wording import percent
 from hardgap.runs.summary import restarts
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from hardgap.cli.options import Hide, HideRandom, HideSeed, check_seed, parse_gap
-from hardgap.cli.output import TABLES, Show, percent
+from hardgap.cli.output import TABLES, Show
 from hardgap.cli.progress import show_parts
 from hardgap.core.errors import BadInput
 from hardgap.core.table import Table
-from hardgap.core.wording import plural
+from hardgap.core.wording import percent, plural
 
 if TYPE_CHECKING:
     from hardgap.worlds.automaton.identify.answers import Identifiability

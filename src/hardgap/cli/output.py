@@ -94,7 +94,7 @@ class Output:
         return self.json or self.format != "table"
 
     def show(self, data: Any, tables: Iterable[Table]) -> None:
-        """The data as JSON, or the tables, which are only made if they are wanted."""
+        """The data as JSON, or the tables; those of a generator are only made if they are wanted."""
         if self.json:
             show_json(data)
         elif self.format == "table":
@@ -126,11 +126,6 @@ def show_table(table: Table) -> None:
     lines = table_lines(table, console.width, HEAVY_HEAD.substitute(console.options))
     for style, group in groupby(lines, key=itemgetter(1)):
         console.out("\n".join(line for line, _ in group), style=style or None, highlight=False)
-
-
-def percent(share: float | None) -> str:
-    """A share as percent with one digit."""
-    return "" if share is None else f"{100 * share:.1f}"
 
 
 def duration(seconds: float) -> str:

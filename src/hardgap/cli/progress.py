@@ -8,8 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -32,39 +31,31 @@ Watching = tuple[Callable[["Point"], None], Callable[[int], None]]
 """What is called at an evaluation, and after a step."""
 
 
-class SweepReporter:
-    """Shows how far a sweep is and how long it may still take."""
+@contextmanager
+def show_sweep() -> Iterator[Callable[[SweepProgress], None]]:
+    """A function to be told how far a sweep is; it shows that, and how long it may still take."""
+    if not sys.stderr.isatty():
+        yield _sweep_lines()
+        return
+    columns = (TextColumn("runs"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=err()) as progress:
+        task = progress.add_task("starting", total=None)
+        yield lambda now: progress.update(
+            task, total=now.total, completed=now.done + now.failed, description=_sweep_words(now)
+        )
 
-    def __init__(self) -> None:
-        self._live: Progress | None = None
-        self._last_line = -QUIET_SECONDS
-        if sys.stderr.isatty():
-            self._live = Progress(
-                TextColumn("runs"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TextColumn("{task.description}"),
-                console=err(),
-            )
-            self._task = self._live.add_task("starting", total=None)
 
-    def __enter__(self) -> Self:
-        if self._live:
-            self._live.start()
-        return self
+def _sweep_lines() -> Callable[[SweepProgress], None]:
+    last = -QUIET_SECONDS
 
-    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
-        if self._live:
-            self._live.stop()
+    def tell(now: SweepProgress) -> None:
+        nonlocal last
+        ended = now.done + now.failed
+        if time.monotonic() - last >= QUIET_SECONDS or ended == now.total:
+            last = time.monotonic()
+            print(f"{ended}/{now.total} runs, {_sweep_words(now)}", file=sys.stderr, flush=True)
 
-    def __call__(self, now: SweepProgress) -> None:
-        if self._live:
-            self._live.update(
-                self._task, total=now.total, completed=now.done + now.failed, description=_sweep_words(now)
-            )
-        elif time.monotonic() - self._last_line >= QUIET_SECONDS or now.done + now.failed == now.total:
-            self._last_line = time.monotonic()
-            print(f"{now.done + now.failed}/{now.total} runs, {_sweep_words(now)}", file=sys.stderr, flush=True)
+    return tell
 
 
 def _sweep_words(now: SweepProgress) -> str:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from hardgap.cli.output import STORE, TABLES, Output, Show, StoreFolder, Trust, complain, duration, err, percent
+from hardgap.cli.output import STORE, TABLES, Output, Show, StoreFolder, Trust, complain, duration, err
 from hardgap.cli.progress import show_parts
 from hardgap.core.errors import BadInput
 from hardgap.core.parts import part
 from hardgap.core.table import Table
-from hardgap.core.wording import plural
+from hardgap.core.wording import percent, plural
 from hardgap.core.words import differences
 from hardgap.runs.digest import STATUSES, Damaged
 from hardgap.runs.listing import Listed, check_list
@@ -60,6 +61,10 @@ def show_runs(store: Store, found: list[Listed], of: int, output: Output) -> Non
     data = [as_dict(run) | {"differs": said} for run, said in zip(found, differ, strict=True)]
     if len(found) < of and not output.json:
         err().print(f"{len(found)} of {of:,} runs; --limit 0 shows all, --where and --status choose among them")
+    output.show(data, _runs_table(f"{plural(len(found), 'run')} in {store.folder}", data))
+
+
+def _runs_table(title: str, data: list[dict[str, Any]]) -> Iterator[Table]:
     columns = {
         "run": [d["run"] for d in data],
         "about": [", ".join(filter(None, (d["about"], d["differs"]))) for d in data],
@@ -73,9 +78,9 @@ def show_runs(store: Store, found: list[Listed], of: int, output: Output) -> Non
     }
     if not any(columns["restarted"]):
         del columns["restarted"]
-    title, rows = f"{plural(len(found), 'run')} in {store.folder}", list(zip(*columns.values(), strict=True))
+    rows = list(zip(*columns.values(), strict=True))
     right = ["steps", "visible %", "holdout %", "restarted", "solved at", "time"]
-    output.show(data, [Table(title, list(columns), rows, right, detail=["restarted", "steps", "visible %", "time"])])
+    yield Table(title, list(columns), rows, right, detail=["restarted", "steps", "visible %", "time"])
 
 
 @runs.command(name="list")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -83,14 +83,15 @@ def measure_studies(
     return code, results
 
 
-def tables_of(results: Sequence[StudyResult]) -> list[Table]:
+def tables_of(results: Sequence[StudyResult]) -> Iterator[Table]:
     """Studies that share a table stand in one."""
     from hardgap.core.parts import part
 
     groups: dict[str, list[StudyResult]] = {}
     for result in results:
         groups.setdefault(result.study.tables, []).append(result)
-    return [table for path, together in groups.items() for table in part(path)(together)]
+    for path, together in groups.items():
+        yield from part(path)(together)
 
 
 def show_list(studies: Sequence[Study], asked: Asked, output: Output) -> None:

@@ -88,12 +88,12 @@ def run_and_report(
     store: Store, runs: Sequence[Run], *, workers: int | None = None, seconds: float | None = None
 ) -> int:
     """Train what is missing, with progress; the exit code: 0, 1 if a run failed, 130 if interrupted."""
-    from hardgap.cli.progress import SweepReporter
+    from hardgap.cli.progress import show_sweep
     from hardgap.runs.local import run_sweep
     from hardgap.runs.signals import INTERRUPTED, Signals
 
-    with Signals(_stop, _interrupt), SweepReporter() as reporter:
-        ended = run_sweep(store, runs, workers=workers, seconds=seconds, on_progress=reporter)
+    with Signals(_stop, _interrupt), show_sweep() as tell:
+        ended = run_sweep(store, runs, workers=workers, seconds=seconds, on_progress=tell)
     with store.wanted((run.id, 0) for run in runs) as wanted:
         counts = {status: number for status, (number, _) in wanted.counts().items()}
     if ended != "finished":

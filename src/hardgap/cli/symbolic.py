@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import App, Parameter
 
 from hardgap.cli.options import Options, ScaleName, Written
-from hardgap.cli.output import STORE, TABLES, Show, StoreFolder, Trust, err, percent
+from hardgap.cli.output import STORE, TABLES, Show, StoreFolder, Trust, err
 from hardgap.core.errors import BadInput
 from hardgap.core.plugins import trust
 from hardgap.core.run import named
 from hardgap.core.selection import SELECTIONS, Selection, select_point
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
+from hardgap.core.wording import percent
 from hardgap.worlds.chains.run import SymbolicRun
 from hardgap.worlds.chains.scales import symbolic_base
 

@@ -9,13 +9,14 @@ from cyclopts import Parameter
 
 from hardgap.cli.baselines import one_thread
 from hardgap.cli.options import ScaleName
-from hardgap.cli.output import STORE, TABLES, Show, StoreFolder, percent
+from hardgap.cli.output import STORE, TABLES, Show, StoreFolder
 from hardgap.cli.progress import show_parts
 from hardgap.cli.studies import AS_USUAL, Ask, measure_studies, tables_of
 from hardgap.cli.symbolic import OPTIONS, configure
 from hardgap.cli.writing import check_folder
 from hardgap.core.selection import Selection
 from hardgap.core.table import Table
+from hardgap.core.wording import percent
 
 if TYPE_CHECKING:
     from hardgap.studies.symbolic.baselines import Baselines

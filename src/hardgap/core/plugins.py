@@ -30,9 +30,13 @@ _imported: dict[str, str] = {}
 """The source that each plug-in's module had when it was imported into this process."""
 
 
-def trust(paths: Iterable[str]) -> None:
-    """Let these plug-ins be imported in this process."""
-    _trusted.update(paths)
+class Untrusted(BadInput):
+    """Code that nobody named has not been run. `trust` lets it be."""
+
+
+def trust(paths: str | Iterable[str]) -> None:
+    """Let this plug-in, or these, be imported in this process."""
+    _trusted.update([paths] if isinstance(paths, str) else paths)
 
 
 def trusted() -> list[str]:
@@ -83,9 +87,8 @@ def blamed(sentence: str, *, of: str = "") -> Iterator[None]:
 def check_plugin(asked: str, path: str, source: str | None = None) -> None:
     """Refuse a plug-in that nobody named, or whose code is another one than `source`; nothing is imported."""
     if path not in _trusted:
-        raise BadInput(
-            f"{asked} {path} is named by a stored run, not by you, and is not run: "
-            "say --trust if you know its code (in Python: hardgap.trust)"
+        raise Untrusted(
+            f"{asked} {path} is named by a stored run, not by you, and is not run: trust it if you know its code"
         )
     if source is not None and (now := source_of(path)) != source:
         raise BadInput(

@@ -23,3 +23,12 @@ def plural(count: int, noun: str) -> str:
     ('1 run', '1,200 runs')
     """
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def percent(share: float | None, missing: str = "") -> str:
+    """A share as percent with one digit.
+
+    >>> percent(0.9754), percent(None, "–")
+    ('97.5', '–')
+    """
+    return missing if share is None else f"{100 * share:.1f}"

@@ -10,7 +10,7 @@ import io
 import json
 from collections.abc import Callable, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 from hardgap.core.errors import BadInput
 from hardgap.core.table import Table
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import pandas
 
 Format = Literal["table", "markdown", "html", "csv", "latex", "json"]
-FORMATS: tuple[Format, ...] = get_args(Format)
 MATHS = {"→": "to", "±": "pm", "×": "times", "·": "cdot", "≤": "leq", "≥": "geq", "≠": "neq", "≈": "approx",
          "∧": "wedge", "√": "surd", "∫": "int", "α": "alpha", "β": "beta", "γ": "gamma", "ε": "epsilon", "θ": "theta",
          "λ": "lambda", "μ": "mu", "π": "pi", "ρ": "rho", "σ": "sigma", "χ": "chi", "Δ": "Delta", "Π": "Pi",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hardgap.core.table import Table
-from hardgap.core.wording import plural
+from hardgap.core.wording import percent, plural
 from hardgap.studies.interpolation.published import PUBLISHED_NETWORK
 
 Report = dict[str, Any]
@@ -77,10 +77,10 @@ def _temporal(report: Report) -> list[Table]:
     rows = [
         [
             name,
-            _percent(one["holdout"]),
+            percent(one["holdout"]),
             report["published"].get(name),
-            _percent(one["visible"]),
-            _percent(one["shown"]),
+            percent(one["visible"]),
+            percent(one["shown"]),
         ]
         for name, one in report["methods"].items()
     ]
@@ -109,7 +109,3 @@ def _range(values: list[float] | tuple[float, float]) -> str:
 
 def _digits(value: float) -> str:
     return f"{value:.1f}"
-
-
-def _percent(share: float | None) -> str:
-    return "" if share is None else _digits(100 * share)

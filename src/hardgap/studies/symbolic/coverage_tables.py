@@ -8,6 +8,7 @@ from typing import Any
 
 from hardgap.core.selection import SELECTIONS
 from hardgap.core.table import Table
+from hardgap.core.wording import percent
 from hardgap.studies.measure import StudyResult
 from hardgap.worlds.chains.baselines import SYMBOLIC_METHODS
 
@@ -86,7 +87,7 @@ def _mean_of(pair: dict[str, Any], by: str, measure: str = "exact") -> Any:
 
 
 def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.1f}"
+    return percent(share, "–")
 
 
 def _summed(value: float | tuple[float, float] | list[float] | None) -> str:

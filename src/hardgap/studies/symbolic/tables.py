@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from hardgap.core.table import Table
+from hardgap.core.wording import percent
 from hardgap.studies.symbolic import published as published
 
 Runs = Sequence[dict[str, Any]]
@@ -179,4 +180,4 @@ def _beside(share: float | None, run: dict[str, Any], printed: Printed, key: tup
 
 
 def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.1f}"
+    return percent(share, "–")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hardgap.core.table import Table
+from hardgap.core.wording import percent
 from hardgap.worlds.automaton.run import AutomatonRun
 
 
@@ -12,10 +13,10 @@ def result_table(run: AutomatonRun, curve: list[dict[str, Any]]) -> Table:
     """The accuracy of every pattern at the end."""
     gap, last = run.gap, curve[-1]
     again = f", started again at step {run.budget.restart_at}" if last["detail"].get("attempt") else ""
-    ended = f"visible {100 * last['visible']:.1f} %, holdout {100 * last['holdout']:.1f} %{again}"
+    ended = f"visible {percent(last['visible'])} %, holdout {percent(last['holdout'])} %{again}"
     rows = [
         [p, gap.rule.pattern_text(p), int(gap.rule.table[p]), "hidden" if p in gap.hidden else "",
-         "" if accuracy is None else f"{100 * accuracy:.1f}"]
+         percent(accuracy)]
         for p, accuracy in enumerate(last["detail"]["patterns"])
     ]  # fmt: skip
     columns = ["pattern", "neighbourhood", "true output", "in training", "accuracy %"]

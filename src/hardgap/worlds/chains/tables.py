@@ -6,6 +6,7 @@ from typing import Any
 
 from hardgap.core.selection import SELECTIONS, select_point
 from hardgap.core.table import Table
+from hardgap.core.wording import percent
 from hardgap.worlds.chains.run import SymbolicRun
 
 MEASURES = {"exact": "whole derivation", "pair": "operators", "f": "final value", "valid": "consistent derivation"}
@@ -18,6 +19,6 @@ def result_table(run: SymbolicRun, curve: list[dict[str, Any]]) -> Table:
         point = select_point(curve, by)
         for name, words in MEASURES.items():
             shares = [point["detail"][part].get(name) for part in ("seen", "holdout")]
-            rows.append([by, point["step"], words, *("" if s is None else f"{100 * s:.1f}" for s in shares)])
+            rows.append([by, point["step"], words, *map(percent, shares)])
     columns = ["checkpoint by", "step", "right", "seen %", "held out %"]
     return Table(run.describe(), columns, rows, right=["step", "seen %", "held out %"])

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hardgap.core.table import Table
+from hardgap.core.wording import percent
 
 Data = dict[str, Any]
 
@@ -25,7 +26,7 @@ def timeline_table(data: Data) -> Table:
     shown = [moments[0], moments[len(moments) // 2], moments[-1]]
     columns = [f"step {moment['step']}" for moment in shown]
     rows: list[list[object]] = [
-        [name, "no rise" if step is None else step, *(_percent(moment["signals"].get(name)) for moment in shown)]
+        [name, "no rise" if step is None else step, *(percent(moment["signals"].get(name)) for moment in shown)]
         for name, step in data["appears"].items()
     ]
     again = "".join(f"; started again, another network from step {step} on" for step in data["restarts"])
@@ -35,8 +36,8 @@ def timeline_table(data: Data) -> Table:
 
 def _polynomial(data: Data) -> Table:
     summary = (
-        f"Polynomial: {data['structure']}; parity share {_percent(data['parity_share'])} %, additive share "
-        f"{_percent(data['degree_shares'][0])} %, explains {_percent(data['explained'])} %, error {data['rmse']:.2f}"
+        f"Polynomial: {data['structure']}; parity share {percent(data['parity_share'])} %, additive share "
+        f"{percent(data['degree_shares'][0])} %, explains {percent(data['explained'])} %, error {data['rmse']:.2f}"
     )
     rows: list[list[object]] = [[t["name"], f"{t['coefficient']:.2f}", f"{t['spread']:.2f}"] for t in data["terms"]]
     return Table(summary, ["term", "coefficient", "spread"], rows, ["coefficient", "spread"])
@@ -46,11 +47,11 @@ def _rule(data: Data) -> Table:
     kind = "a local rule" if data["local"] else "not one local rule"
     summary = (
         f"Recovered rule: {data['rule']} = {data['formula']}, {kind} in {data['contexts']} contexts; a cell outside "
-        f"the neighbourhood changes at most {_percent(data['outside'])} % of answers"
+        f"the neighbourhood changes at most {percent(data['outside'])} % of answers"
     )
     rows: list[list[object]] = [
         [e["cells"], "hidden" if e["hidden"] else "", e["true"], e["output"],
-         "" if e["output"] == e["true"] else "wrong", _percent(e["confidence"]), _percent(e["low"]),
+         "" if e["output"] == e["true"] else "wrong", percent(e["confidence"]), percent(e["low"]),
          f"{e['mean_logit']:.2f}"]
         for e in data["entries"]
     ]  # fmt: skip
@@ -59,12 +60,12 @@ def _rule(data: Data) -> Table:
 
 
 def _consistency(data: Data) -> Table:
-    damage = f"step 2: rounding breaks {_percent(data['damaged'])} % of visible cells"
+    damage = f"step 2: rounding breaks {percent(data['damaged'])} % of visible cells"
     if data["repaired"] is not None:
-        damage += f", graded values repair {_percent(data['repaired'])} % of these"
+        damage += f", graded values repair {percent(data['repaired'])} % of these"
     steps = range(len(data["fed"]["graded"]["visible"]))
     rows: list[list[object]] = [
-        [name, *(_percent(fed["visible"][t]) for t in steps), *(_percent(fed["downstream"][t]) for t in steps[1:])]
+        [name, *(percent(fed["visible"][t]) for t in steps), *(percent(fed["downstream"][t]) for t in steps[1:])]
         for name, fed in data["fed"].items()
     ]
     columns = [*(f"visible {t + 1}" for t in steps), *(f"downstream {t + 1}" for t in steps[1:])]
@@ -81,7 +82,7 @@ def _ablations(kind: str) -> Callable[[Data], Table]:
     def table(data: Data) -> Table:
         results = [{"title": "intact", "kind": "", **data["intact"]}, *data["results"]]
         rows: list[list[object]] = [
-            [r["title"], r["kind"], *(_percent(r[key]) for key in ("holdout", "visible", "overall", "ones"))]
+            [r["title"], r["kind"], *(percent(r[key]) for key in ("holdout", "visible", "overall", "ones"))]
             for r in results
         ]
         columns = ["holdout %", "visible %", "all %", "answered 1 %"]
@@ -93,7 +94,7 @@ def _ablations(kind: str) -> Callable[[Data], Table]:
 def _lens(data: Data) -> Table:
     columns = ["holdout %", "visible %", "all %", "answered 1 %"]
     rows: list[list[object]] = [
-        [level["title"], *(_percent(level[key]) for key in ("holdout", "visible", "overall", "ones"))]
+        [level["title"], *(percent(level[key]) for key in ("holdout", "visible", "overall", "ones"))]
         for level in data["levels"]
     ]
     return Table("Logit lens", ["level", *columns], rows, columns)
@@ -108,8 +109,8 @@ def _probes(data: Data) -> Table:
     for title in titles:
         here = [by_place[title, bit] for bit in bits]
         transfer = next((r["transfer"] for r in here if r["transfer"] is not None), None)
-        rows.append([title, *(_with_control(r) for r in here), _percent(transfer)])
-    majority = ", ".join(f"{bit} {_percent(share)}" for bit, share in data["majority"].items())
+        rows.append([title, *(_with_control(r) for r in here), percent(transfer)])
+    majority = ", ".join(f"{bit} {percent(share)}" for bit, share in data["majority"].items())
     title = f"Linear probes: accuracy % (untrained network); always the more common value: {majority}"
     return Table(title, ["level", *bits, "visible to hidden"], rows, [*bits, "visible to hidden"])
 
@@ -119,11 +120,11 @@ def _patching(data: Data) -> Table:
     sites = list(dict.fromkeys(p["site"] for p in data["patches"]))
     by_place = {(p["site"], p["where"]): p for p in data["patches"]}
     rows: list[list[object]] = [
-        [site, *(_percent(by_place.get((site, where), {}).get("recovery")) for where in places)] for site in sites
+        [site, *(percent(by_place.get((site, where), {}).get("recovery")) for where in places)] for site in sites
     ]
     summary = (
-        f"Activation patching: recovery %, clean {_percent(data['clean'])} %, one neighbour flipped "
-        f"{_percent(data['corrupted'])} %, {data['targets']} targets"
+        f"Activation patching: recovery %, clean {percent(data['clean'])} %, one neighbour flipped "
+        f"{percent(data['corrupted'])} %, {data['targets']} targets"
     )
     return Table(summary, ["activation", *places], rows, places)
 
@@ -131,12 +132,12 @@ def _patching(data: Data) -> Table:
 def _attention(data: Data) -> Table:
     offsets = [o for o in data["heads"][0]["weights"] if abs(int(o)) <= 3]
     rows: list[list[object]] = [
-        [h["title"], *(_percent(h["weights"][o]) for o in offsets), f"{h['peak']:+d}", _percent(h["agree"]),
-         _percent(h["locality"])]
+        [h["title"], *(percent(h["weights"][o]) for o in offsets), f"{h['peak']:+d}", percent(h["agree"]),
+         percent(h["locality"])]
         for h in data["heads"]
     ]  # fmt: skip
     columns = [*(f"{int(o):+d}" for o in offsets), "peak", "positions agree %", "locality %"]
-    summary = f"Attention by offset: weight %; uniform locality would be {_percent(data['uniform'])} %"
+    summary = f"Attention by offset: weight %; uniform locality would be {percent(data['uniform'])} %"
     return Table(summary, ["head", *columns], rows, columns)
 
 
@@ -152,12 +153,8 @@ def _neurons(data: Data) -> Table:
 
 
 def _with_control(reading: Data) -> str:
-    control = "" if reading["untrained"] is None else f" ({_percent(reading['untrained'])})"
-    return _percent(reading["accuracy"]) + control
-
-
-def _percent(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.1f}"
+    control = "" if reading["untrained"] is None else f" ({percent(reading['untrained'])})"
+    return percent(reading["accuracy"]) + control
 
 
 TABLES: dict[str, Callable[[Data], Table]] = {
