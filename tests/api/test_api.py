@@ -229,6 +229,11 @@ def test_a_result_tells_its_numbers(trained: hg.Result) -> None:
     assert trained.table().latex().startswith(r"\begin{table}")
 
 
+def test_a_certificate_of_nothing_is_refused(trained: hg.Result) -> None:
+    with pytest.raises(hg.BadInput, match="steps 0: at least one training step is needed"):
+        trained.certify(steps=0)
+
+
 def test_a_network_is_opened_by_name(trained: hg.Result) -> None:
     found = trained.open("probes", "rule", seed=1)
     assert list(found) == ["rule", "probes"]
