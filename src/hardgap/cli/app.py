@@ -37,6 +37,7 @@ COMMANDS = {
     "prove": "Check every theorem of the paper exactly.",
     "construct": "Encoder weights that compute a rule exactly, verified and saved.",
     "runs": "List, show, export, import, certify and remove measured runs.",
+    "checks": "Which engine computes here, and why.",
     "bench": "Speed, as ratios against what you would otherwise use.",
 }
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from hardgap.cli.options import Hide, HideRandom, HideSeed, Options, ScaleName, Written, parse_gap
-from hardgap.cli.output import STORE, TABLES, Output, Show, StoreFolder, err
+from hardgap.cli.output import STORE, TABLES, Engine, Output, Show, StoreFolder, choose_engine, err
 from hardgap.core.errors import BadInput
 from hardgap.worlds.automaton.scales import base
 
@@ -66,6 +66,7 @@ def train(
     init: Annotated[
         Path | None, Parameter(help="Start from these weights (.safetensors), e.g. a construction.")
     ] = None,
+    engine: Engine = None,
     store: StoreFolder = STORE,
     output: Show = TABLES,
     **said: Any,
@@ -88,6 +89,7 @@ def train(
     from hardgap.runs.store import Store
     from hardgap.worlds.automaton.recipes import RECIPES
 
+    choose_engine(engine)
     hidden = parse_gap(rule, hide, hide_random, hide_seed).hidden
     start, values = RECIPES[recipe](scale, rule, hidden), OPTIONS.values(said)
     values |= _network(model, values)

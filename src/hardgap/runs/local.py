@@ -20,6 +20,7 @@ from typing import Literal
 from hardgap.core.errors import BadInput
 from hardgap.core.plugins import handed_on
 from hardgap.core.run import Run, check_plugins
+from hardgap.nn.native import engine
 from hardgap.runs.signals import STOPPING
 from hardgap.runs.store import Store
 from hardgap.runs.wanted import Wanted
@@ -65,6 +66,7 @@ def run_sweep(
     if workers is not None and workers < 1:
         raise BadInput(f"workers {workers}: at least one is needed")
     check_plugins(runs)
+    engine.choose(None)  # an engine that is not here is said now, not by every worker
     store.add(runs)
     pool = Workers(store, [run.id for run in runs], workers or os.cpu_count() or 1, checkpoint_seconds)
     deadline = time.monotonic() + seconds if seconds is not None else None
