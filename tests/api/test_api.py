@@ -153,6 +153,17 @@ def test_a_class_is_a_network_and_its_code_belongs_to_the_run(nets: Any) -> None
     assert runs[2].id == run.id
 
 
+def test_changed_code_is_a_new_run_and_is_said(nets: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    first = hg.train(hg.Automaton(30, 3, scale="smoke", model=nets.Net))
+    path = Path(nets.__file__)
+    path.write_text(path.read_text() + "# better\n")
+    run = hg.Automaton(30, 3, scale="smoke", model=nets.Net)
+    assert run.id != first.id
+    with pytest.raises(hg.BadInput, match="the code changed after it was imported; start Python again"):
+        hg.train(run)
+    assert f"the code of my_nets:Net changed since run {first.id}; this is a new run" in capsys.readouterr().err
+
+
 def test_a_class_that_no_other_process_finds_is_refused(nets: Any) -> None:
     class Local(nets.Net):  # type: ignore[misc, name-defined]
         pass
@@ -178,9 +189,9 @@ def test_a_stored_run_does_not_name_code_by_being_varied(nets: Any, monkeypatch:
     (result,) = hg.results()
     (other,) = hg.grid(result.run, seed=[1])
     for use in (lambda: hg.train(other), result.model):
-        with pytest.raises(hg.BadInput, match=r"is named by a stored run, not by you.*hardgap\.trust"):
+        with pytest.raises(hg.BadInput, match=r"is named by a stored run, not by you.*trust it if"):
             use()
-    hg.trust(result.run.plugins())
+    hg.trust("my_nets:Net")
     assert hg.train(other).run.seed == 1
 
 
@@ -216,6 +227,11 @@ def test_a_result_tells_its_numbers(trained: hg.Result) -> None:
     assert str(trained.table()).startswith("Rule 30, pattern 011 hidden")
     assert trained.table().frame().shape == (8, 5)
     assert trained.table().latex().startswith(r"\begin{table}")
+
+
+def test_a_certificate_of_nothing_is_refused(trained: hg.Result) -> None:
+    with pytest.raises(hg.BadInput, match="steps 0: at least one training step is needed"):
+        trained.certify(steps=0)
 
 
 def test_a_network_is_opened_by_name(trained: hg.Result) -> None:

@@ -12,7 +12,7 @@ from hardgap.core.errors import BadInput
 from hardgap.core.parts import part
 from hardgap.core.run import Run
 from hardgap.core.table import Table
-from hardgap.core.wording import plural
+from hardgap.core.wording import percent, plural
 from hardgap.core.words import differences, flattened
 from hardgap.report.render import Shown, data_frame
 from hardgap.runs.reading import Row
@@ -142,7 +142,7 @@ class Result:
         return load_trained(self.store, self.id, step)
 
     def __repr__(self) -> str:
-        shares = f"visible {100 * self.visible:.1f} %, holdout {100 * self.holdout:.1f} %"
+        shares = f"visible {percent(self.visible)} %, holdout {percent(self.holdout)} %"
         return f"Result({self.run.describe()}: {shares})"
 
     def _repr_html_(self) -> str:
@@ -204,7 +204,7 @@ class Results(Sequence[Result]):
         differ = differences([(one.run.describe(), one.run.model_dump(mode="json")) for one in self])
         rows = [
             [one.id, ", ".join(filter(None, (one.run.describe(), said))), one.summary.steps,
-             f"{100 * one.visible:.1f}", f"{100 * one.holdout:.1f}", one.summary.solved_step]
+             percent(one.visible), percent(one.holdout), one.summary.solved_step]
             for one, said in zip(self, differ, strict=True)
         ]  # fmt: skip
         numbers = ["steps", "visible %", "holdout %", "solved at"]

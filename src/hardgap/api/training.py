@@ -12,6 +12,7 @@ from typing import Any
 from hardgap.api.result import Result, Results
 from hardgap.api.watching import Lines
 from hardgap.core.run import Run
+from hardgap.core.wording import percent
 from hardgap.runs.listing import conditions
 from hardgap.runs.local import Progress, run_sweep
 from hardgap.runs.signals import Signals
@@ -40,6 +41,7 @@ def train(run: Run, store: Store | Path | str = STORE, *, watch: Watch = True) -
     if watch:
         tell = watch if callable(watch) else _evaluations(run)
         watcher.on_point = lambda point: tell(point.as_dict())
+    _tell_other_code(opened, [run])
     with _one_thread(), _stopped_by(stop.set):
         train_here(opened, run, watcher)
     return Result(opened, opened.get(run.id))
@@ -62,6 +64,7 @@ def sweep(
         frame = hg.sweep(runs, store="runs").frame()
     """
     wanted, opened = [runs] if isinstance(runs, Run) else list(runs), open_store(store, create=True)
+    _tell_other_code(opened, wanted)
     tell = watch if callable(watch) else _progress() if watch else lambda now: None
     if run_sweep(opened, wanted, workers=workers, seconds=seconds, on_progress=tell) == "interrupted":
         raise KeyboardInterrupt
@@ -92,11 +95,20 @@ def _results(store: Store, ids: list[str], left: Iterable[Run] = ()) -> Results:
     return Results(store, done, failed, [run for run in left if run.id not in known])
 
 
+def _tell_other_code(store: Store, runs: list[Run]) -> None:
+    """Say which plug-ins of runs that are new here had other code in older ones."""
+    from hardgap.runs.train import other_code
+
+    known = store.progress(run.id for run in runs)
+    for sentence in other_code(store, [run for run in runs if run.id not in known]):
+        print(f"hardgap: {sentence}", file=sys.stderr)
+
+
 def _evaluations(run: Run) -> Callable[[dict[str, Any]], None]:
     lines = Lines()
 
     def tell(now: dict[str, Any]) -> None:
-        shares = ", ".join(f"{name} {100 * now[name]:.1f} %" for name in ("visible", "holdout"))
+        shares = ", ".join(f"{name} {percent(now[name])} %" for name in ("visible", "holdout"))
         lines.tell(f"step {now['step']}/{run.budget.steps}: {shares}")
 
     return tell

@@ -143,14 +143,10 @@ def _initial(store_folder: Path, path: Path, model: str, said: dict[str, Any]) -
 
 def tell_other_code(store: Store, runs: Sequence[Run]) -> None:
     """Say which plug-ins of new runs had other code in older ones."""
-    now = {path: source for run in runs for path, source in run.plugins().items()}
-    if not now:
-        return
-    older = {path: (row.id, source) for row in store.rows() for path, source in row.config.plugins().items()
-             if path in now and source != now[path]}  # fmt: skip
-    for path, (run_id, source) in older.items():
-        what = "changed since" if source else "may not be that of"
-        err().print(f"the code of {path} {what} run {run_id}; this is a new run", highlight=False)
+    from hardgap.runs.train import other_code
+
+    for sentence in other_code(store, runs):
+        err().print(sentence, highlight=False)
 
 
 def train_one(store: Store, run: Run) -> None:

@@ -34,9 +34,9 @@ class Untrusted(BadInput):
     """Code that nobody named has not been run. `hardgap.trust` lets it be."""
 
 
-def trust(paths: Iterable[str]) -> None:
-    """Let these plug-ins be imported in this process."""
-    _trusted.update(paths)
+def trust(paths: str | Iterable[str]) -> None:
+    """Let this plug-in, or these, be imported in this process."""
+    _trusted.update([paths] if isinstance(paths, str) else paths)
 
 
 def trusted() -> list[str]:

@@ -73,6 +73,8 @@ def leak_certificate(
 
 def certified_steps(run: Run, steps: int | None = None) -> int:
     """How many steps are compared: one epoch if not said, and never more than the run has."""
+    if steps is not None and steps < 1:
+        raise BadInput(f"steps {steps}: at least one training step is needed", of="steps")
     return min(run.epoch if steps is None else steps, run.budget.steps)
 
 

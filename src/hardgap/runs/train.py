@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable
 
 from hardgap.core.errors import BadInput
 from hardgap.core.loop import Stopped
@@ -40,6 +41,17 @@ def queue(store: Store, run: Run) -> None:
         task.check()
         task.model()
     store.add([run])
+
+
+def other_code(store: Store, runs: Iterable[Run]) -> list[str]:
+    """Which plug-ins of new runs had other code in older ones, a sentence each."""
+    now = {path: source for run in runs for path, source in run.plugins().items()}
+    if not now:
+        return []
+    older = {path: (row.id, source) for row in store.rows() for path, source in row.config.plugins().items()
+             if path in now and source != now[path]}  # fmt: skip
+    said = {path: "changed since" if source else "may not be that of" for path, (_, source) in older.items()}
+    return [f"the code of {path} {said[path]} run {run_id}; this is a new run" for path, (run_id, _) in older.items()]
 
 
 def execute_claimed(
