@@ -10,7 +10,7 @@ from typing import Self
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from hardgap.cli.output import duration, err
-from hardgap.runs.local import Progress as SweepProgress
+from hardgap.runs.local import SweepProgress
 
 PLAIN_SECONDS = 8.0
 

@@ -144,10 +144,10 @@ def _question(run: SymbolicRun) -> str:
     """Integers that the held-out operators explain."""
     import numpy as np
 
-    world = run.gap.world
-    ops = (world.parse_chain(run.holdout) * world.length)[: world.length]
-    operands = np.array([[(12, 7, 33)[i % 3] for i in range(world.length + 1)]]) % world.size
-    example = world.examples(np.array([ops]), operands, np.array([21 % world.size]))
+    arithmetic = run.gap.arithmetic
+    ops = (arithmetic.parse_chain(run.holdout) * arithmetic.length)[: arithmetic.length]
+    operands = np.array([[(12, 7, 33)[i % 3] for i in range(arithmetic.length + 1)]]) % arithmetic.size
+    example = arithmetic.examples(np.array([ops]), operands, np.array([21 % arithmetic.size]))
     return " ".join(map(str, example.inputs[0]))
 
 
@@ -177,7 +177,7 @@ def ask(
     config = symbolic_config(opened, run, trust=trust)
     model, _ = load_model(opened, config.id, chosen_step(opened, config, select) if step is None else step)
     assert isinstance(model, Seq2Seq)
-    codec = Codec(config.gap.world, config.condition, config.seed)
+    codec = Codec(config.gap.arithmetic, config.condition, config.seed)
     given = [int(number) if number.isdecimal() else -1 for number in numbers]  # -1 is refused with the reason
     reply = ask_network(model, codec, given)
     if json:
@@ -195,7 +195,7 @@ def ask(
     show_table("Token by token", columns, tokens, right=["confidence %"])
     letters = [["letters", " ".join(f"{letter}={symbol}" for letter, symbol in codec.legend.items())]]
     show_table("What the input allows", ["", "value"], [
-        ["operators that fit", f"{len(reply.fitting)} of {config.gap.world.chains}: {' '.join(reply.fitting)}"],
+        ["operators that fit", f"{len(reply.fitting)} of {config.gap.arithmetic.chains}: {' '.join(reply.fitting)}"],
         ["right answer", reply.truth or ("there is none" if not reply.fitting else "there are several")],
         ["never shown in training", config.holdout],
         *(letters if codec.legend else []),

@@ -86,12 +86,12 @@ def _open(
         step = chosen_step(store, config, select)
     model, _ = load_model(store, config.id, step)
     assert isinstance(model, Seq2Seq)
-    world = config.gap.world
+    arithmetic = config.gap.arithmetic
     # Unambiguous ones, as in the paper, whatever the run was trained on; of the run's own evaluation and test parts.
-    gap = ChainGap(world, config.holdout)
-    sets = gap.sets(train=world.chains, evaluate=examples, test=examples, seed=config.seed)
+    gap = ChainGap(arithmetic, config.holdout)
+    sets = gap.sets(train=arithmetic.chains, evaluate=examples, test=examples, seed=config.seed)
     err().print(f"{config.describe()}  (run {config.id})")
-    codec = Codec(world, config.condition, config.seed)
+    codec = Codec(arithmetic, config.condition, config.seed)
     start = lambda name: err().print(f"  {name}")  # noqa: E731
     found = open_symbolic(model, codec, sets, only=only, seed=seed, on_start=start)
     return {

@@ -55,7 +55,7 @@ Scale = Literal["smoke", "desk", "paper"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
 
 
-Rate = Annotated[float, Field(gt=0)]
+AboveZero = Annotated[float, Field(gt=0)]
 ROLLOUT_STEPS = 4
 """Scores look at least this many free-running steps ahead (the paper unrolls 4)."""
 
@@ -68,8 +68,8 @@ class Temperature(Spec):
     `learned`: T begins at `start` and is trained with the weights, as a parameter of the network.
     """
 
-    start: Rate = 1.0
-    end: Rate = 1.0
+    start: AboveZero = 1.0
+    end: AboveZero = 1.0
     over: Count = 0
     shape: Literal["linear", "cosine", "step", "random", "learned"] = "linear"
 
@@ -109,7 +109,7 @@ class Unrolling(Spec):
     cells: Literal["all", "hidden", "visible"] = Field(
         "all", description="the cells whose feedback is tempered; the others are fed back at T = 1"
     )
-    backward: Rate | Literal["identity"] | None = Field(
+    backward: AboveZero | Literal["identity"] | None = Field(
         None, description="straight-through: gradients as if T were this, or as if nothing bent the logit"
     )
     rounded: float = Field(
@@ -142,7 +142,7 @@ class Optimiser(Spec):
 
     learning_rate: float = Field(1e-3, gt=0, le=1e6)  # Adam cannot compute with more than 32 bits hold
     batch: Positive = 128
-    clip: Rate | None = Field(None, description="largest gradient norm")
+    clip: AboveZero | None = Field(None, description="largest gradient norm")
     schedule: Literal["constant", "linear", "cosine"] = "constant"
     warmup: Count = Field(0, description="steps over which the learning rate rises from 0")
     fused: bool = Field(False, description="Adam's update as one kernel: faster for small networks, rounded otherwise")

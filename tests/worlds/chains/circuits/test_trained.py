@@ -12,7 +12,7 @@ from hardgap.core.loop import Trainer
 from hardgap.core.specs import Budget, Optimiser
 from hardgap.nn.seq2seq import Seq2Seq
 from hardgap.nn.spec import Seq2SeqSpec
-from hardgap.worlds.chains.chains import World
+from hardgap.worlds.chains.chains import Arithmetic
 from hardgap.worlds.chains.circuits.opening import open_symbolic
 from hardgap.worlds.chains.gap import ChainGap, Sets
 from hardgap.worlds.chains.operators import Words
@@ -31,7 +31,7 @@ def opened() -> Opened:
     optimiser = Optimiser(batch=64, learning_rate=5e-3, clip=1.0)
     sizes = {"train_examples": 2_000, "eval_examples": 10, "test_examples": 20}
     task = SymbolicTask(
-        ChainGap(World.of("^|&R", bits=4), "^|"),
+        ChainGap(Arithmetic.of("^|&R", bits=4), "^|"),
         condition="label-only",
         optimiser=optimiser,
         model=Seq2SeqSpec(dim=16, heads=2, layers=1, ffn=32),
@@ -84,6 +84,6 @@ def test_the_example_of_the_surgery_is_what_the_network_says(opened: Opened) -> 
     model, codec, _, found = opened
     for row in found["substitution"]["example"]:
         ops = named(model, codec, np.array([row["inputs"]]))[0]
-        assert row["named"] == codec.world.chain_text(ops)
+        assert row["named"] == codec.arithmetic.chain_text(ops)
         assert row["derivation"] == " ".join(row["named"])
     assert [one["target"] for one in found["substitution"]["targets"]] == [*"^|&R"] * 2

@@ -23,24 +23,27 @@ MOST_SEEN = 2_000
 
 
 def _corruption(model: Seq2Seq, codec: Codec, sets: Sets, seed: int) -> dict[str, dict[str, float]]:
-    changed = corruption(network_namer(model, codec), codec.world, sets.test_holdout.inputs, seed=seed)
-    slots = [f"op{i + 1}" for i in range(codec.world.length)]
-    names = codec.world.input_names
+    changed = corruption(network_namer(model, codec), codec.arithmetic, sets.test_holdout.inputs, seed=seed)
+    slots = [f"op{i + 1}" for i in range(codec.arithmetic.length)]
+    names = codec.arithmetic.input_names
     return {name: dict(zip(slots, row, strict=True)) for name, row in zip(names, changed.tolist(), strict=True)}
 
 
 def _substitution(model: Seq2Seq, codec: Codec, sets: Sets, seed: int) -> dict[str, list[dict[str, Any]]]:
     namer, base = network_namer(model, codec), sets.test_holdout
-    shown = surgery(namer, codec.world, base, seed=seed)
+    shown = surgery(namer, codec.arithmetic, base, seed=seed)
     example = [
         asdict(one) | {"named": _symbols(codec, one.named), "derivation": _derived(model, codec, one.inputs)}
         for one in shown
     ]
-    return {"targets": [asdict(one) for one in substitution(namer, codec.world, base, seed=seed)], "example": example}
+    return {
+        "targets": [asdict(one) for one in substitution(namer, codec.arithmetic, base, seed=seed)],
+        "example": example,
+    }
 
 
 def _symbols(codec: Codec, ops: tuple[int, ...]) -> str:
-    return "".join(codec.world.operators[op].symbol if op >= 0 else "?" for op in ops)
+    return "".join(codec.arithmetic.operators[op].symbol if op >= 0 else "?" for op in ops)
 
 
 def _derived(model: Seq2Seq, codec: Codec, inputs: tuple[int, ...]) -> str:
@@ -49,7 +52,7 @@ def _derived(model: Seq2Seq, codec: Codec, inputs: tuple[int, ...]) -> str:
 
 
 def _attention(model: Seq2Seq, codec: Codec, sets: Sets, seed: int) -> dict[str, dict[str, float]]:
-    names = codec.world.input_names
+    names = codec.arithmetic.input_names
     found = cross_attention(model, codec, sets.test_holdout)
     return {place: dict(zip(names, shares.tolist(), strict=True)) for place, shares in found.items()}
 
@@ -102,7 +105,7 @@ def open_symbolic(
         if name not in ANALYSES:
             hint = did_you_mean(name, ANALYSES)
             raise BadInput(f"--only {name}: there is no such analysis{hint}; choose from {', '.join(ANALYSES)}")
-    applying = [name for name in ANALYSES if name != "substitution" or codec.world.length == 2]
+    applying = [name for name in ANALYSES if name != "substitution" or codec.arithmetic.length == 2]
     found = {}
     for name in only or applying:
         on_start(name)
