@@ -53,7 +53,7 @@ def unmask_from(step: int, patch: Patch) -> None:
 
     def leaking(self: AutomatonTask, model: nn.Module, now: int) -> Iterator[Tensor]:
         if now == step:
-            self._supervised[:] = True
+            self._train[1][:] = True
         yield from honest(self, model, now)
 
     patch.setattr(AutomatonTask, "losses", leaking)
@@ -160,12 +160,9 @@ def test_a_plugin_that_reads_the_mask_is_out_of_reach_and_said_to_be(
     run = tiny(model={"kind": "plugin", "factory": "reading_nets:make"}, unrolling=one_step, optimiser={"batch": 16})
     assert certify_here(run, 1).passed
     assert any("exactly zero gradients" in sentence for sentence in not_covered(run, 1))
-    task = AutomatonTask(
-        run.gap, width=7, train_rows=16, test_rows=16, unrolling=run.unrolling, optimiser=run.optimiser,
-        model=run.model, seed=0, device=torch.device("cpu"),
-    )  # fmt: skip
+    task = AutomatonTask(run)
     read = next(mask for mask in ReadsTheMask.masks if mask.shape == (16, 7))
-    assert torch.equal(read, ~task._supervised[0, task._batch_rows(0)])
+    assert torch.equal(read, ~task._train[1][0, task._batch_rows(0)])
 
 
 # Experiment 2

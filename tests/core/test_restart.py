@@ -11,8 +11,9 @@ from torch import Tensor, nn
 
 from hardgap.core.loop import Observer
 from hardgap.runs.certificate import Certificate
-from hardgap.runs.execute import build_task, build_trainer
+from hardgap.runs.execute import build_trainer
 from hardgap.runs.summary import restarts
+from hardgap.worlds import build_task
 from hardgap.worlds.automaton.rollout import patterns_of
 from hardgap.worlds.automaton.rule import parse_rule
 from hardgap.worlds.automaton.run import AutomatonRun

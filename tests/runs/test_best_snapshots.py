@@ -11,11 +11,11 @@ import torch
 
 from hardgap.core.loop import Observer
 from hardgap.core.run import validated
+from hardgap.core.selection import select_point
 from hardgap.core.task import Score
 from hardgap.runs.checkpoints import BEST, Checkpoints
 from hardgap.runs.execute import Execution, Watcher, build_trainer, load_model
 from hardgap.runs.owner import me
-from hardgap.runs.selection import select_point
 from hardgap.runs.store import Store
 from hardgap.worlds.automaton.run import AutomatonRun
 from hardgap.worlds.chains import task as symbolic

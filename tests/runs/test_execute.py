@@ -17,7 +17,7 @@ from hardgap.core.loop import under
 from hardgap.core.plugins import trust
 from hardgap.runs import execute
 from hardgap.runs.checkpoints import Checkpoints
-from hardgap.runs.execute import Execution, Watcher, build_trainer, load_model, trained_task
+from hardgap.runs.execute import Execution, Watcher, build_trainer, load_model, load_trained
 from hardgap.runs.owner import me
 from hardgap.runs.results import export_runs, import_runs
 from hardgap.runs.retrain import retrain_run
@@ -383,6 +383,7 @@ def test_the_task_at_a_step_has_the_temperature_of_its_attempt(store: Store, tin
     run = tiny(unrolling=warm, budget={"steps": 6, "evaluate_every": 3, "restart_at": 3})
     trained(store, run)
     assert store.curve(run.id)[-1]["detail"]["attempt"] == 1
-    temperatures = [trained_task(store, run, step)[0].unrolling.temperature.start for step in (0, 3, 4, None)]
+    opened = [load_trained(store, run.id, step) for step in (0, 3, 6, None)]
+    temperatures = [one.task.unrolling.temperature.start for one in opened]  # type: ignore[attr-defined]
     assert temperatures == [8, 8, 4, 4]
-    assert [trained_task(store, run, step)[2] for step in (0, 3, 4, None)] == [0, 0, 3, 3]
+    assert [one.step for one in opened] == [0, 3, 3, 3]

@@ -16,15 +16,10 @@ from hardgap.core.wording import plural
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import numpy as np
-    from numpy.typing import NDArray
     from torch import nn
 
     from hardgap.runs.store import Store
     from hardgap.worlds.automaton.run import AutomatonRun
-
-CELLS = 6_000
-"""About as many cells of the run's test rows are looked at."""
 
 
 def circuits(
@@ -96,18 +91,15 @@ def _open(
     *,
     json: bool,
 ) -> None:
-    from hardgap.report.circuits_findings import findings_table
-    from hardgap.runs.execute import load_model, trained_task
+    from hardgap.runs.execute import load_trained
+    from hardgap.studies.circuits.findings import findings_table
     from hardgap.studies.circuits.tables import circuit_tables
-    from hardgap.worlds.automaton.circuits.opening import Subject, check_names, open_network
+    from hardgap.worlds.automaton.circuits.opening import check_names, open_network, subject_of
 
     names = check_names([] if only is None else [name.strip() for name in only.split(",")])
-    model, _ = load_model(store, config.id, step)
+    trained = load_trained(store, config.id, step)
     err().print(f"{config.describe()}  (run {config.id})")
-    task, initial, began = trained_task(store, config, step)
-    trained_for = (store.get(config.id).step if step is None else step) - began
-    subject = Subject(model, config.gap, _rows(config), task.unrolling, initial, seed, trained_for)
-    opening = open_network(subject, names, on_start=lambda name: _progress(names, name))
+    opening = open_network(subject_of(trained, seed), names, on_start=lambda name: _progress(names, name))
     if only is not None and not opening.results:
         raise BadInput("; ".join(opening.does_not_apply.values()))
     data = {"run": config.id, "about": config.describe(), "step": step, **opening.as_dict()}
@@ -123,11 +115,12 @@ def _open(
 def _over_time(store: Store, config: AutomatonRun, figure: Path | None, *, json: bool) -> None:
     from hardgap.runs.summary import restarts
     from hardgap.studies.circuits.tables import timeline_table
+    from hardgap.worlds.automaton.circuits.opening import rows_of
     from hardgap.worlds.automaton.circuits.over_time import over_time
 
     err().print(f"{config.describe()}  (run {config.id})")
     timeline = over_time(
-        _snapshots(store, config), config.gap, _rows(config), on_start=lambda step: err().print(f"  step {step}")
+        _snapshots(store, config), config.gap, rows_of(config), on_start=lambda step: err().print(f"  step {step}")
     )
     curve = store.curve(config.id)
     data = {"run": config.id, "about": config.describe(), "restarts": restarts(curve), **timeline.as_dict()}
@@ -154,14 +147,6 @@ def _snapshots(store: Store, config: AutomatonRun) -> Iterator[tuple[int, nn.Mod
         )
     for step in steps:
         yield step, load_model(store, kept[step], step)[0]
-
-
-def _rows(config: AutomatonRun) -> NDArray[np.uint8]:
-    """Test rows of the run: as many as hold about `CELLS` cells, at least 64."""
-    from hardgap.worlds.automaton.task import split_rows
-
-    rows = split_rows(config.width, config.train_rows, config.test_rows, config.seed)[1]
-    return rows[: max(64, CELLS // config.width)]
 
 
 def _draw(

@@ -9,7 +9,7 @@ from cyclopts import App, Parameter
 
 from hardgap.cli.output import STORE, Json, StoreFolder, Trust, err, out, percent, show_json, show_table
 from hardgap.core.errors import BadInput
-from hardgap.runs.selection import Selection
+from hardgap.core.selection import Selection
 
 if TYPE_CHECKING:
     from hardgap.runs.store import Store
@@ -120,7 +120,7 @@ MEASURES = {"exact": "whole derivation", "pair": "operators", "f": "final value"
 
 def _report(store: Store, run: SymbolicRun, folder: Path, *, json: bool) -> None:
     from hardgap.cli.runs import facts_of
-    from hardgap.runs.selection import SELECTIONS, select_point
+    from hardgap.core.selection import SELECTIONS, select_point
 
     curve = store.curve(run.id)
     chosen = {by: select_point(curve, by) for by in SELECTIONS}
@@ -204,7 +204,7 @@ def ask(
 
 def chosen_step(store: Store, run: SymbolicRun, by: Selection) -> int | None:
     """The step of the chosen checkpoint; None is the end."""
-    from hardgap.runs.selection import select_point
+    from hardgap.core.selection import select_point
 
     return None if by == "final" else int(select_point(store.curve(run.id), by)["step"])
 

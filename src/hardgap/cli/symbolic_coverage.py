@@ -22,7 +22,7 @@ from hardgap.cli.studies import (
 )
 from hardgap.cli.symbolic import Ambiguous, Bits, Length, Operators, ScaleName, configure, named_operators
 from hardgap.cli.writing import check_folder
-from hardgap.runs.selection import Selection
+from hardgap.core.selection import Selection
 
 if TYPE_CHECKING:
     from hardgap.studies.symbolic.baselines import Baselines

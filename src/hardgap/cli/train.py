@@ -201,33 +201,15 @@ def tell_other_code(store: Store, runs: Sequence[Run]) -> None:
 def train_one(store: Store, run: Run) -> None:
     """Train a run in this process, watched, unless it is done already."""
     from hardgap.cli.live import watch
-    from hardgap.runs.execute import Execution, build_task, single_thread
-    from hardgap.runs.owner import me
+    from hardgap.runs.execute import single_thread
+    from hardgap.runs.train import train_here
 
     single_thread()
     if run.id not in store.progress([run.id]):
-        build_task(run).model()  # What cannot be built is refused before it is written down.
         tell_other_code(store, [run])
-    store.add([run])
     err().print(f"{run.describe()}  (run {run.id})")
-    if store.progress([run.id])[run.id][0] != "done":
-        owner = me()
-        if store.claim([run.id], owner) is None:
-            why = store.get(run.id).error or "it is being trained by another process; `hardgap runs list` shows it"
-            raise BadInput(f"run {run.id} cannot be taken up: {why}")
-        with watch(run) as watcher:
-            try:
-                stopped = Execution(store, run, owner, watcher)()
-            except (BadInput, KeyboardInterrupt):
-                store.release(run.id, owner)
-                raise
-            except BaseException as error:  # whatever a user's own network raises, SystemExit too
-                store.fail(run.id, owner, f"{type(error).__name__}: {error}")
-                raise BadInput(f"run {run.id} failed: {type(error).__name__}: {error}") from error
-        if stopped is None:
-            raise BadInput(f"another process has taken over run {run.id}; `hardgap runs list` shows it")
-        if stopped == "interrupted":
-            raise KeyboardInterrupt
+    with watch(run) as watcher:
+        train_here(store, run, watcher)
 
 
 def _train(store: Store, run: AutomatonRun, *, json: bool) -> int:

@@ -81,6 +81,18 @@ class Run(Spec):
     def epoch(self) -> int:
         """In how many training steps every training example is seen once."""
 
+    @abstractmethod
+    def check_detail(self, detail: dict[str, Any]) -> None:
+        """Refuse what an evaluation of this run cannot hold beside its accuracies."""
+
+    def not_covered(self) -> dict[str, bool]:
+        """What a leak certificate leaves open in this world, and whether it applies to this run."""
+        return {}
+
+    def starts_from(self) -> str | None:
+        """The SHA-256 of the weights that it starts from, if they are not random."""
+        return None
+
     def plugins(self) -> dict[str, str | None]:
         """The user's own code that it runs: import path, and the source that it must have, if that is recorded."""
         return {}

@@ -26,6 +26,9 @@ Positive = Annotated[int, Field(gt=0), AfterValidator(_writable)]
 Source = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
 class Spec(BaseModel):
     """Frozen, strict about names, and refuses NaN: what all parts of a config have in common.
 

@@ -37,8 +37,11 @@ class Point:
 class Task(Protocol):
     """Data, loss and score of one run. Everything is a pure function of the config and the step."""
 
+    def check(self) -> None:
+        """Draw the data; refuse a run whose training or test examples show nothing."""
+
     def model(self) -> nn.Module:
-        """A fresh network with its initial weights."""
+        """A fresh network with its initial weights. Draws no data."""
 
     def restart(self, attempt: int) -> nn.Module:
         """Begin again: other initial weights, and whatever else is to be different the next time."""

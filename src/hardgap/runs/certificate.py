@@ -26,10 +26,7 @@ from pathlib import Path
 from hardgap.core.errors import BadInput
 from hardgap.core.plugins import trusted
 from hardgap.core.run import Run, check_plugins
-from hardgap.nn.spec import PluginSpec
 from hardgap.runs.local import ONE_THREAD
-from hardgap.worlds.automaton.run import AutomatonRun
-from hardgap.worlds.chains.run import SymbolicRun
 
 OnStep = Callable[[int], None]
 
@@ -99,19 +96,7 @@ def not_covered(run: Run, steps: int) -> list[str]:
         "a leak that starts after these steps": steps < run.budget.steps,
         "that the run ends once hidden cells are right, too": run.budget.stop_after_solved is not None,
     }
-    if isinstance(run, AutomatonRun):
-        later, plugin = run.unrolling.steps > 1, isinstance(run.model, PluginSpec)
-        said |= {
-            "what visible cells and masks of later steps tell of hidden outputs (the evidence)": later,
-            "what the given initial weights know": run.initial is not None,
-            "what the plug-in infers from what it was given: exactly zero gradients show it the mask": plugin,
-        }
-    if isinstance(run, SymbolicRun):
-        said |= {
-            "code that works held-out results out from single operators, which are all shown": True,
-            "which examples are left out as ambiguous (not with --ambiguity seen)": run.ambiguity == "unambiguous",
-        }
-    return [sentence for sentence, applies in said.items() if applies]
+    return [sentence for sentence, applies in (said | run.not_covered()).items() if applies]
 
 
 @contextmanager

@@ -21,9 +21,9 @@ from hardgap.core.checkpoint import CorruptFile, load_tensors, save_tensors, sid
 from hardgap.core.errors import BadInput
 from hardgap.core.refusal import first_problem
 from hardgap.core.run import Run
+from hardgap.core.selection import Selection
 from hardgap.core.specs import Budget
 from hardgap.core.state import Count, StateMeta, Strict
-from hardgap.runs.selection import Selection
 from hardgap.worlds import parse_run
 
 SNAPSHOTS = 10

@@ -14,63 +14,28 @@ import torch
 from torch import Tensor, nn
 
 from hardgap.core.checkpoint import CorruptFile, load_weights
-from hardgap.core.device import pick_device
 from hardgap.core.errors import BadInput
 from hardgap.core.loop import Observer, Stopped, Trainer, under
 from hardgap.core.run import Run
+from hardgap.core.selection import select_point
 from hardgap.core.task import Point, Task
 from hardgap.runs.checkpoints import BEST, SNAPSHOTS, Checkpoints
 from hardgap.runs.initial_weights import start_from
-from hardgap.runs.selection import select_point
 from hardgap.runs.store import Store
 from hardgap.runs.versions import versions
-from hardgap.worlds.automaton.run import AutomatonRun
-from hardgap.worlds.automaton.task import AutomatonTask
-from hardgap.worlds.chains.run import SymbolicRun
-from hardgap.worlds.chains.task import SymbolicTask
+from hardgap.worlds import build_task
 
 HEARTBEAT_SECONDS = 2.0
 CHECKPOINT_SECONDS = 15.0
 
 
-def build_task(run: Run, *, decoy: bool = False) -> Task:
-    """The task that a config asks for; as a decoy, in a world that is wrong wherever it is hidden (certificate)."""
-    if isinstance(run, AutomatonRun):
-        return AutomatonTask(
-            run.gap.decoy() if decoy else run.gap,
-            width=run.width,
-            train_rows=run.train_rows,
-            test_rows=run.test_rows,
-            unrolling=run.unrolling,
-            optimiser=run.optimiser,
-            model=run.model,
-            seed=run.seed,
-            device=pick_device(run.device),
-            log_saturation=run.log_saturation,
-        )
-    if isinstance(run, SymbolicRun):
-        return SymbolicTask(
-            run.gap.decoy() if decoy else run.gap,
-            condition=run.condition,
-            train_examples=run.train_examples,
-            eval_examples=run.eval_examples,
-            test_examples=run.test_examples,
-            seen_examples=run.seen_examples,
-            optimiser=run.optimiser,
-            model=run.model,
-            seed=run.seed,
-            device=pick_device(run.device),
-        )
-    raise BadInput(f"experiment {run.experiment!r} cannot be trained")
-
-
 def build_trainer(run: Run, *, decoy: bool = False, store_folder: Path | None = None) -> Trainer:
     """A run at its very start: fresh weights, or those that it names, which the store keeps."""
     trainer = Trainer(build_task(run, decoy=decoy), run.optimiser, run.budget, run.seed)
-    if isinstance(run, AutomatonRun) and run.initial:
+    if (initial := run.starts_from()) is not None:
         if store_folder is None:
             raise BadInput(f"run {run.id} starts from given weights, and no store was named that keeps them")
-        start_from(trainer.model, store_folder, run.initial)
+        start_from(trainer.model, store_folder, initial)
     return trainer
 
 
@@ -245,14 +210,32 @@ def load_model(store: Store, run_id: str, step: int | None = None) -> tuple[nn.M
     return model.eval(), row.config
 
 
-def trained_task(store: Store, run: AutomatonRun, step: int | None = None) -> tuple[AutomatonTask, nn.Module, int]:
-    """The task as it was at a step of a run (its end, if not said), with the network it last started from, and when."""
+@dataclass(frozen=True)
+class Trained:
+    """A network of the store with what its training left: for those who want to open it.
+
+    task       the task as it was then: after a restart, with the regime of the second attempt
+    untrained  the network that it started from, the last time
+    step       steps that it was trained for since then
+    """
+
+    run: Run
+    model: nn.Module
+    task: Task
+    untrained: nn.Module
+    step: int
+
+
+def load_trained(store: Store, run_id: str, step: int | None = None) -> Trained:
+    """A trained network at its end, or at one of its snapshots, as it was trained."""
+    model, run = load_model(store, run_id, step)
     task = build_task(run.but(device="cpu"))  # a network can be looked at where it was not trained
-    assert isinstance(task, AutomatonTask)
     found = Checkpoints(store.folder, run.id).latest()
     attempt, began = found[1].get("attempt", (0, 0)) if found else (0, 0)
-    restarted = attempt and (step is None or step > began)  # a snapshot at `began` was taken before
-    return (task, task.restart(attempt), began) if restarted else (task, task.model(), 0)
+    if not attempt or (step is not None and step <= began):  # a snapshot at `began` was taken before
+        attempt, began = 0, 0
+    end = store.get(run.id).step if step is None else step
+    return Trained(run, model, task, task.restart(attempt) if attempt else task.model(), end - began)
 
 
 def single_thread() -> None:

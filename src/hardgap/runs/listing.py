@@ -20,7 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 from hardgap.core.errors import BadInput
 from hardgap.core.specs import Spec
 from hardgap.runs.digest import STATUSES, Record
-from hardgap.worlds import EXPERIMENTS
+from hardgap.worlds import WORLDS
 from hardgap.worlds.automaton.rule import parse_rule
 
 Where = Iterable[tuple[str, str]]
@@ -167,7 +167,7 @@ def _read(kind: Any, text: str) -> Any:
 def config_fields() -> dict[str, list[Any]]:
     """Every field of every experiment by its dotted name, with the kinds of value that it may hold."""
     fields: dict[str, list[Any]] = {}
-    for experiment in EXPERIMENTS.values():
+    for experiment in (world.run for world in WORLDS.values()):
         for name, kind in _fields(experiment):
             kinds = fields.setdefault(name, [])
             if kind not in kinds:

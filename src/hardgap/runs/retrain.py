@@ -7,14 +7,12 @@ import shutil
 
 from hardgap.core.checkpoint import CorruptFile
 from hardgap.core.errors import BadInput
-from hardgap.core.plugins import blamed
 from hardgap.core.run import check_plugins
 from hardgap.runs.checkpoints import Checkpoints
-from hardgap.runs.execute import Execution, Watcher
+from hardgap.runs.execute import Watcher
 from hardgap.runs.initial_weights import initial_path, keep_initial
-from hardgap.runs.owner import me
 from hardgap.runs.store import Row, Store
-from hardgap.worlds.automaton.run import AutomatonRun
+from hardgap.runs.train import train_here
 
 
 def retrain_run(store: Store, row: Row, watcher: Watcher) -> bool:
@@ -26,25 +24,14 @@ def retrain_run(store: Store, row: Row, watcher: Watcher) -> bool:
         raise BadInput(f"run {row.id} is {row.status}: only a finished run has a result to compare with")
     check_plugins([row.config])
     beside = Store(store.folder / "retraining")
-    if isinstance(row.config, AutomatonRun) and row.config.initial:
-        keep_initial(beside.folder, initial_path(store.folder, row.config.initial))
+    if (initial := row.config.starts_from()) is not None:
+        keep_initial(beside.folder, initial_path(store.folder, initial))
     beside.add([row.config])
-    owner = me()
     made, kept = Checkpoints(beside.folder, row.id), Checkpoints(store.folder, row.id)
     if beside.progress([row.id])[row.id][0] == "done" and not made.folder.exists():
         beside.remove(row.id)  # An earlier call was killed after it had moved the checkpoints.
         beside.add([row.config])
-    if beside.progress([row.id])[row.id][0] != "done":
-        if beside.claim([row.id], owner) is None:
-            raise BadInput(f"run {row.id} is being retrained by another process")
-        try:
-            with blamed(f"retraining {row.id} failed"):
-                stopped = Execution(beside, row.config, owner, watcher)()
-        except BadInput:
-            beside.release(row.id, owner)
-            raise
-        if stopped in (None, "interrupted"):
-            raise BadInput(f"retraining {row.id} was stopped; the same command goes on from there")
+    train_here(beside, row.config, watcher)
     same = beside.curve(row.id) == store.curve(row.id)
     mine = made.folder.with_name(f"{row.id}.{os.getpid()}")
     try:

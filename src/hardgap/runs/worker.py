@@ -77,14 +77,13 @@ def work(store: Store, runs: list[str], stop: threading.Event, checkpoint_second
 
 def execute_safely(store: Store, run_id: str, owner: str, stop: threading.Event, checkpoint_seconds: float) -> None:
     """A run that cannot be trained is marked failed with its reason; the next one goes on."""
-    from hardgap.runs.execute import Execution, Watcher
+    from hardgap.runs.execute import Watcher
+    from hardgap.runs.train import execute_claimed
 
     try:
         run = store.get(run_id).config
-        Execution(store, run, owner, Watcher(should_stop=stop.is_set), checkpoint_seconds)()
-    except sqlite3.Error:
-        raise  # Not the run's fault: whoever comes next tries again.
-    except BaseException as error:  # Somebody's network may raise anything, and Ctrl-C raises nothing here.
+        execute_claimed(store, run, owner, Watcher(should_stop=stop.is_set), checkpoint_seconds)
+    except BadInput as error:
         store.fail(run_id, owner, f"{type(error).__name__}: {error}")
 
 

@@ -12,9 +12,9 @@ from typing import Any
 from hardgap.core.parts import part
 from hardgap.core.progress import Progress, silent
 from hardgap.core.run import Run
+from hardgap.core.selection import PAPERS_CHOICE, select_point
 from hardgap.core.specs import Scale
 from hardgap.report.statistics import mean_interval, wilson
-from hardgap.runs.selection import PAPERS_CHOICE, select_point
 from hardgap.runs.store import Store
 from hardgap.runs.summary import Summary, summarise
 from hardgap.studies.published import Comparison, Published, Rate

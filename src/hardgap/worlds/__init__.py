@@ -1,20 +1,39 @@
-"""The worlds, a folder each."""
+"""The worlds: a folder each, with all that is particular to it, and one line here.
+
+A folder's `__init__` registers it (`core/world.py`); nothing else of the package asks which world a run belongs to.
+"""
 
 from __future__ import annotations
 
-from hardgap.core.errors import BadInput
-from hardgap.core.run import Run, validated
-from hardgap.worlds.automaton.run import AutomatonRun
-from hardgap.worlds.chains.run import SymbolicRun
+from typing import TYPE_CHECKING
 
-EXPERIMENTS: dict[str, type[Run]] = {"automaton": AutomatonRun, "symbolic": SymbolicRun}
+from hardgap.core.errors import BadInput
+from hardgap.core.parts import part
+from hardgap.core.run import Run, validated
+from hardgap.core.world import World
+from hardgap.worlds import automaton, chains
+
+if TYPE_CHECKING:
+    from hardgap.core.task import Task
+
+WORLDS: dict[str, World] = {world.name: world for world in (automaton.WORLD, chains.WORLD)}
 
 
 def parse_run(data: object) -> Run:
     """A config from plain values (a store row, a results file, a sweep file)."""
     if not isinstance(data, dict):
         raise BadInput(f"a config is a table of names and values, not {data!r:.40}")
-    kind = data.get("experiment", "automaton")
-    if not isinstance(kind, str) or kind not in EXPERIMENTS:
-        raise BadInput(f"experiment {kind!r} is not known; there is {', '.join(EXPERIMENTS)}")
-    return validated(EXPERIMENTS[kind], data)
+    name = data.get("experiment", "automaton")
+    if not isinstance(name, str) or name not in WORLDS:
+        raise BadInput(f"experiment {name!r} is not known; there is {', '.join(WORLDS)}")
+    return validated(WORLDS[name].run, data)
+
+
+def world_of(run: Run) -> World:
+    return WORLDS[run.experiment]
+
+
+def build_task(run: Run, *, decoy: bool = False) -> Task:
+    """The task that a config asks for; as a decoy, in a world that is wrong wherever it is hidden (certificate)."""
+    task: Task = part(world_of(run).task)(run, decoy=decoy)
+    return task

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from hardgap.core.errors import BadInput
-from hardgap.runs.execute import build_task
+from hardgap.core.run import validated
+from hardgap.worlds import build_task
 from hardgap.worlds.automaton import task as automaton
 from hardgap.worlds.automaton.gap import Gap
 from hardgap.worlds.automaton.rollout import patterns_of
@@ -191,31 +192,21 @@ def test_a_free_run_feeds_rounded_predictions_back_in_batches() -> None:
     assert np.array_equal(predicted, Gap(Rule(1, 110), (3,)).trajectory(rows, 3).targets)
 
 
-def task_of(rule: str, hidden: tuple[int, ...], **changes: Any) -> AutomatonTask:
-    from hardgap.core.specs import Optimiser, Unrolling
-    from hardgap.nn.spec import EncoderSpec
-
-    values = {"width": 5, "train_rows": 4, "test_rows": 1, "seed": 0} | changes
-    return AutomatonTask(
-        Gap(parse_rule(rule), hidden),
-        unrolling=Unrolling(),
-        optimiser=Optimiser(),
-        model=EncoderSpec(dim=8, heads=2, layers=1, ffn=16),
-        device=torch.device("cpu"),
-        **values,
-    )
+def check_task(rule: str, hidden: tuple[int, ...], **changes: Any) -> None:
+    values = {"width": 7, "train_rows": 4, "test_rows": 1, "seed": 0, "budget": {"steps": 1}} | changes
+    AutomatonTask(validated(AutomatonRun, {"rule": rule, "hide": hidden, **values})).check()
 
 
 def test_test_rows_that_show_nothing_hidden_are_refused() -> None:
     with pytest.raises(BadInput, match="the test rows hold no hidden cell; use more test rows"):
-        task_of("r3:0x1", (77,))
+        check_task("r3:0x1", (77,))
 
 
 def test_test_rows_that_show_nothing_visible_are_refused() -> None:
     with pytest.raises(BadInput, match="the test rows hold no visible cell"):
-        task_of("30", tuple(range(1, 7)), width=4, seed=0)
+        check_task("30", tuple(range(1, 7)), width=4, seed=0)
 
 
 def test_training_rows_without_a_visible_cell_are_refused() -> None:
     with pytest.raises(BadInput, match="no training cell is visible at width 4"):
-        task_of("150", tuple(range(1, 7)), width=4, train_rows=1, seed=3)
+        check_task("150", tuple(range(1, 7)), width=4, train_rows=1, seed=3)

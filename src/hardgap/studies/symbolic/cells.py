@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from statistics import fmean, pstdev
 
+from hardgap.core.selection import PAPERS_CHOICE, SELECTIONS, Selection
 from hardgap.core.table import Table
 from hardgap.report.statistics import holm, same_mean_p
-from hardgap.runs.selection import PAPERS_CHOICE, SELECTIONS, Selection
 from hardgap.studies.measure import Measured, StudyResult
 from hardgap.studies.published import Seeds
 from hardgap.studies.symbolic.accuracy import accuracies

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from hardgap.core.progress import Progress
+from hardgap.core.selection import PAPERS_CHOICE, SELECTIONS, Selection
 from hardgap.core.specs import Scale
-from hardgap.runs.selection import PAPERS_CHOICE, SELECTIONS, Selection
 from hardgap.runs.store import Store
 from hardgap.studies.measure import Measured, StudyResult
 from hardgap.studies.published import Mean

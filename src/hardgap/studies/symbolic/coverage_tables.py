@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
+from hardgap.core.selection import SELECTIONS
 from hardgap.core.table import Table
-from hardgap.runs.selection import SELECTIONS
 from hardgap.studies.measure import StudyResult
 from hardgap.worlds.chains.baselines import SYMBOLIC_METHODS
 

@@ -1,0 +1,13 @@
+"""Experiment 1 (paper §3): rows of a cellular automaton, some entries of whose rule are never supervised."""
+
+from hardgap.core.world import World
+from hardgap.worlds.automaton.run import AutomatonRun
+
+WORLD = World(
+    name="automaton",
+    title="cellular automata",
+    run=AutomatonRun,
+    task="hardgap.worlds.automaton.task:AutomatonTask",
+    table="hardgap.worlds.automaton.tables:result_table",
+    analyses="hardgap.worlds.automaton.circuits.opening:ANALYSES",
+)

@@ -7,10 +7,12 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, ModelWrapValidatorHandler, ValidationInfo, field_validator, model_validator
 
-from hardgap.core.run import Run
-from hardgap.core.specs import Positive, Unrolling
+from hardgap.core.errors import BadInput
+from hardgap.core.run import Run, validated
+from hardgap.core.specs import ROLLOUT_STEPS, Positive, Unrolling
 from hardgap.core.words import regime_in_words
 from hardgap.nn.spec import ConvSpec, EncoderSpec, ModelSpec, PluginSpec
+from hardgap.worlds.automaton.detail import AutomatonDetail
 from hardgap.worlds.automaton.gap import Gap, parse_hidden
 from hardgap.worlds.automaton.rule import parse_rule
 
@@ -110,6 +112,24 @@ class AutomatonRun(Run):
     @property
     def epoch(self) -> int:
         return -(-self.train_rows // self.optimiser.batch)
+
+    def check_detail(self, detail: dict[str, Any]) -> None:
+        found, steps = validated(AutomatonDetail, detail), max(ROLLOUT_STEPS, self.unrolling.steps)
+        sizes = tuple(map(len, (found.patterns, found.rollout_visible, found.rollout_holdout)))
+        if sizes != (self.gap.rule.patterns, steps, steps):
+            raise BadInput("detail holds more or fewer numbers than this run has patterns and steps")
+
+    def not_covered(self) -> dict[str, bool]:
+        plugin = isinstance(self.model, PluginSpec)
+        return {
+            "what visible cells and masks of later steps tell of hidden outputs (the evidence)": self.unrolling.steps
+            > 1,
+            "what the given initial weights know": self.initial is not None,
+            "what the plug-in infers from what it was given: exactly zero gradients show it the mask": plugin,
+        }
+
+    def starts_from(self) -> str | None:
+        return self.initial
 
     def plugins(self) -> dict[str, str | None]:
         return {self.model.factory: self.model.source} if isinstance(self.model, PluginSpec) else {}

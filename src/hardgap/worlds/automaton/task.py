@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from hardgap.core.batches import Batches
+from hardgap.core.device import pick_device
 from hardgap.core.errors import BadInput
 from hardgap.core.saturation import saturation
-from hardgap.core.specs import ROLLOUT_STEPS, Optimiser, Unrolling
+from hardgap.core.specs import ROLLOUT_STEPS
 from hardgap.core.task import Score
 from hardgap.core.unrolling import give_temperature, unrolled_loss
 from hardgap.nn.build import build_model
-from hardgap.nn.spec import ConvSpec, EncoderSpec, PluginSpec
 from hardgap.worlds.automaton.gap import Gap, Trajectory
+from hardgap.worlds.automaton.run import AutomatonRun
 
 CELLS_PER_PIECE = 1664
 """A batch is trained in pieces of about this many cells, so that activations stay in cache."""
@@ -36,70 +38,79 @@ class AutomatonTask:
     (2¹¹ = 2,048 rows in all) it has to be made true.
     """
 
-    def __init__(
-        self,
-        gap: Gap,
-        *,
-        width: int,
-        train_rows: int,
-        test_rows: int,
-        unrolling: Unrolling,
-        optimiser: Optimiser,
-        model: EncoderSpec | ConvSpec | PluginSpec,
-        seed: int,
-        device: torch.device,
-        log_saturation: bool = False,
-    ) -> None:
-        self.gap, self.width, self.unrolling, self.seed, self.device = gap, width, unrolling, seed, device
-        self._asked = unrolling
-        self._model_spec, self._batch, self._log_saturation = model, optimiser.batch, log_saturation
-        train, test = split_rows(width, train_rows, test_rows, seed)
-        trajectory = gap.trajectory(train, unrolling.steps)
+    def __init__(self, run: AutomatonRun, *, decoy: bool = False) -> None:
+        self.run, self.gap, self.device = run, run.gap.decoy() if decoy else run.gap, pick_device(run.device)
+        self.unrolling = run.unrolling
+
+    @cached_property
+    def _rows(self) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+        """Drawn when they are first needed: a network can be built for its weights alone."""
+        return split_rows(self.run.width, self.run.train_rows, self.run.test_rows, self.run.seed)
+
+    @cached_property
+    def _train(self) -> tuple[Tensor, Tensor]:
+        """The states of the training rows' rollouts, and where the loss may look at them."""
+        trajectory = self.gap.trajectory(self._rows[0], self.run.unrolling.steps)
         if not trajectory.supervised.any():
-            raise BadInput(f"{gap.describe()}: no training cell is visible at width {width}")
-        self._states = torch.from_numpy(trajectory.states).to(device)
-        self._supervised = torch.from_numpy(trajectory.supervised).to(device)
-        self._test = gap.trajectory(test, max(ROLLOUT_STEPS, unrolling.steps))
-        self._test_rows = torch.from_numpy(self._test.states[0]).to(device, torch.float32)
-        _check_test_rows(self._test, gap)
-        self._order = lru_cache(maxsize=1)(self._shuffle)
+            raise BadInput(f"{self.gap.describe()}: no training cell is visible at width {self.run.width}")
+        return (
+            torch.from_numpy(trajectory.states).to(self.device),
+            torch.from_numpy(trajectory.supervised).to(self.device),
+        )
+
+    @cached_property
+    def _test(self) -> Trajectory:
+        test = self.gap.trajectory(self._rows[1], max(ROLLOUT_STEPS, self.run.unrolling.steps))
+        _check_test_rows(test, self.gap)
+        return test
+
+    @cached_property
+    def _test_rows(self) -> Tensor:
+        return torch.from_numpy(self._test.states[0]).to(self.device, torch.float32)
+
+    @cached_property
+    def _batch_rows(self) -> Batches:
+        return Batches(self.run.train_rows, self.run.optimiser.batch, self.run.seed, self.device)
+
+    def check(self) -> None:
+        assert len(self._train[0])
+        assert len(self._test_rows)
 
     def model(self) -> nn.Module:
-        return self._build(self.seed)
+        return self._build(self.run.seed)
 
     def restart(self, attempt: int) -> nn.Module:
         """Other weights, half the temperature."""
-        cooler = self._asked.temperature.halved(attempt)
-        self.unrolling = self._asked.model_copy(update={"temperature": cooler})
-        return self._build(int(np.random.SeedSequence([self.seed, 3, attempt]).generate_state(1)[0]))
+        cooler = self.run.unrolling.temperature.halved(attempt)
+        self.unrolling = self.run.unrolling.model_copy(update={"temperature": cooler})
+        return self._build(int(np.random.SeedSequence([self.run.seed, 3, attempt]).generate_state(1)[0]))
 
     def _build(self, seed: int) -> nn.Module:
-        model = build_model(self._model_spec, width=self.width, seed=seed)
+        model = build_model(self.run.model, width=self.run.width, seed=seed)
         return give_temperature(model, self.unrolling).to(self.device)
 
     def contradicted(self, model: nn.Module) -> bool:
         """Whether a free run of the network gets visible cells of the training rows wrong, at any timestep."""
-        rows = min(ROWS_TO_CONTRADICT, self._states.shape[1])
-        predicted = predict_rollout(model, self._states[0, :rows].to(torch.float32), len(self._supervised))
-        right = torch.from_numpy(predicted).to(self.device) == self._states[1:, :rows]
-        return bool(right[self._supervised[:, :rows]].float().mean() < CONTRADICTED_BELOW)
+        states, supervised = (part[:, :ROWS_TO_CONTRADICT] for part in self._train)
+        predicted = predict_rollout(model, states[0].to(torch.float32), len(supervised))
+        right = torch.from_numpy(predicted).to(self.device) == states[1:]
+        return bool(right[supervised].float().mean() < CONTRADICTED_BELOW)
 
     def chooses_by(self) -> bytes:
         return b""
 
     def shown(self, step: int) -> bytes:
         chosen = self._batch_rows(step)
-        states, supervised = self._states[:, chosen], self._supervised[:, chosen]
+        states, supervised = (part[:, chosen] for part in self._train)
         parts = (states[0], supervised, states[1:] * supervised)
         return b"".join(part.cpu().numpy().tobytes() for part in parts)
 
     def losses(self, model: nn.Module, step: int) -> Iterator[Tensor]:
         chosen = self._batch_rows(step)
-        states = self._states[:, chosen].to(torch.float32)
-        supervised = self._supervised[:, chosen].to(torch.float32)
+        states, supervised = (part[:, chosen].to(torch.float32) for part in self._train)
         weights = torch.tensor(self.unrolling.weights or (1.0,) * self.unrolling.steps, device=self.device)
         weight = (weights * supervised.sum((1, 2))).sum().clamp(min=1.0)
-        pieces = max(1, round(len(chosen) * self.width / CELLS_PER_PIECE))
+        pieces = max(1, round(len(chosen) * self.run.width / CELLS_PER_PIECE))
         for piece in torch.arange(len(chosen), device=self.device).chunk(pieces):
             rows, targets, mask = states[0, piece], states[1:, piece], supervised[:, piece]
             yield unrolled_loss(model, rows, targets, mask, self.unrolling, step) / weight
@@ -107,7 +118,7 @@ class AutomatonTask:
     def score(self, model: nn.Module, step: int) -> Score:
         predicted = predict_rollout(model, self._test_rows, len(self._test.targets))
         score = score_rollout(predicted, self._test, self.gap)
-        if self._log_saturation:
+        if self.run.log_saturation:
             score.detail["saturation"] = self._saturation(model, step)
         return score
 
@@ -115,17 +126,6 @@ class AutomatonTask:
         targets = torch.from_numpy(self._test.targets).to(self.device, torch.float32)
         hidden = torch.from_numpy(self._test.hidden).to(self.device)
         return saturation(model, self._test_rows, targets, hidden, self.unrolling, step)
-
-    def _batch_rows(self, step: int) -> Tensor:
-        """The rows of this step's batch: epochs are permutations, the last batch of one may be short."""
-        rows = self._states.shape[1]
-        batches = -(-rows // self._batch)
-        epoch, index = divmod(step, batches)
-        return self._order(epoch)[index * self._batch : (index + 1) * self._batch]
-
-    def _shuffle(self, epoch: int) -> Tensor:
-        order = np.random.default_rng([self.seed, 2, epoch]).permutation(self._states.shape[1])
-        return torch.from_numpy(order).to(self.device)
 
 
 def split_rows(width: int, train: int, test: int, seed: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from hardgap.core.run import Run
+from hardgap.core.run import Run, validated
 from hardgap.core.specs import Optimiser, Positive, Source
 from hardgap.core.wording import plural
 from hardgap.nn.spec import Seq2SeqSpec
 from hardgap.worlds.chains.chains import Arithmetic
+from hardgap.worlds.chains.detail import SymbolicDetail
 from hardgap.worlds.chains.gap import ChainGap
 from hardgap.worlds.chains.operators import parse_operator
 from hardgap.worlds.chains.sampling import Ambiguity
@@ -63,6 +64,15 @@ class SymbolicRun(Run):
     @property
     def epoch(self) -> int:
         return -(-self.train_examples // self.optimiser.batch)
+
+    def check_detail(self, detail: dict[str, Any]) -> None:
+        validated(SymbolicDetail, detail)
+
+    def not_covered(self) -> dict[str, bool]:
+        return {
+            "code that works held-out results out from single operators, which are all shown": True,
+            "which examples are left out as ambiguous (not with --ambiguity seen)": self.ambiguity == "unambiguous",
+        }
 
     def plugins(self) -> dict[str, str | None]:
         return {text: self.sources.get(text) for text in self.operators if ":" in text}

@@ -17,7 +17,7 @@ examples are too ambiguous to be shown; with `"seen"` not even that.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,14 +26,15 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from hardgap.core.specs import Optimiser
+from hardgap.core.batches import Batches
+from hardgap.core.device import pick_device
 from hardgap.core.task import Score
 from hardgap.nn.seq2seq import Seq2Seq, build_seq2seq
-from hardgap.nn.spec import Seq2SeqSpec
 from hardgap.worlds.chains.chains import Examples
-from hardgap.worlds.chains.gap import ChainGap, Sets
+from hardgap.worlds.chains.gap import Sets
 from hardgap.worlds.chains.operators import Words
-from hardgap.worlds.chains.tokens import Codec, Condition
+from hardgap.worlds.chains.run import SymbolicRun
+from hardgap.worlds.chains.tokens import Codec
 
 EXAMPLES_PER_PIECE = 128
 """A batch is trained in pieces of about this many examples, so that activations stay in cache."""
@@ -48,34 +49,15 @@ class SymbolicTask:
     Nothing is drawn before it is asked for, so that a network can be built for its weights alone.
     """
 
-    def __init__(
-        self,
-        gap: ChainGap,
-        *,
-        condition: Condition,
-        train_examples: int,
-        eval_examples: int,
-        test_examples: int,
-        seen_examples: int | None = None,
-        optimiser: Optimiser,
-        model: Seq2SeqSpec,
-        seed: int,
-        device: torch.device,
-    ) -> None:
-        self.gap, self.seed, self.device = gap, seed, device
-        self.codec = Codec(gap.arithmetic, condition, seed)
-        self._sizes: dict[str, Any] = {
-            "train": train_examples,
-            "evaluate": eval_examples,
-            "test": test_examples,
-            "seen": seen_examples,
-        }
-        self._model_spec, self._batch = model, optimiser.batch
-        self._order = lru_cache(maxsize=1)(self._shuffle)
+    def __init__(self, run: SymbolicRun, *, decoy: bool = False) -> None:
+        self.run, self.gap, self.device = run, run.gap.decoy() if decoy else run.gap, pick_device(run.device)
+        self.codec = Codec(self.gap.arithmetic, run.condition, run.seed)
 
     @cached_property
     def sets(self) -> Sets:
-        return self.gap.sets(**self._sizes, seed=self.seed)
+        run = self.run
+        sizes = {"train": run.train_examples, "evaluate": run.eval_examples, "test": run.test_examples}
+        return self.gap.sets(**sizes, seen=run.seen_examples, seed=run.seed)
 
     @cached_property
     def _train(self) -> tuple[Tensor, Tensor]:
@@ -83,13 +65,20 @@ class SymbolicTask:
         examples = self.sets.train
         return self._tensor(examples.inputs), self._tensor(self.codec.encode(examples))
 
+    @cached_property
+    def _batch_examples(self) -> Batches:
+        return Batches(len(self._train[0]), self.run.optimiser.batch, self.run.seed, self.device)
+
+    def check(self) -> None:
+        pass  # a gap that can be made has examples on both sides
+
     def _tensor(self, tokens: Words) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(tokens)).to(self.device)
 
     def model(self) -> nn.Module:
         arithmetic, outputs = self.gap.arithmetic, 1 + len(self.codec.layout)
         shape = {"vocabulary": self.codec.vocabulary, "inputs": len(arithmetic.input_names), "outputs": outputs}
-        return build_seq2seq(self._model_spec, **shape, seed=self.seed).to(self.device)
+        return build_seq2seq(self.run.model, **shape, seed=self.run.seed).to(self.device)
 
     def restart(self, attempt: int) -> nn.Module:
         return self.model()  # never asked for: a SymbolicRun with `restart_at` is refused
@@ -138,16 +127,6 @@ class SymbolicTask:
         present = np.flatnonzero(count)
         texts = [arithmetic.chain_text(ops) for ops in arithmetic.ops_of(present)]
         return {text: round(float(hits[i] / count[i]), 4) for text, i in zip(texts, present, strict=True)}
-
-    def _batch_examples(self, step: int) -> Tensor:
-        """The examples of this step's batch: epochs are permutations, the last batch of one may be short."""
-        batches = -(-len(self._train[0]) // self._batch)
-        epoch, index = divmod(step, batches)
-        return self._order(epoch)[index * self._batch : (index + 1) * self._batch]
-
-    def _shuffle(self, epoch: int) -> Tensor:
-        order = np.random.default_rng([self.seed, 2, epoch]).permutation(len(self._train[0]))
-        return torch.from_numpy(order).to(self.device)
 
 
 def decode_freely(

@@ -11,11 +11,11 @@ import pytest
 
 from hardgap.cli.circuits import circuits
 from hardgap.core.errors import BadInput
-from hardgap.report.circuits_findings import findings_table
 from hardgap.runs.execute import Execution
 from hardgap.runs.owner import me
 from hardgap.runs.store import Store
 from hardgap.studies.circuits.figure import circuits_figure, timeline_figure
+from hardgap.studies.circuits.findings import findings_table
 from hardgap.studies.circuits.tables import circuit_tables
 from hardgap.worlds.automaton.circuits.opening import ANALYSES
 from hardgap.worlds.automaton.run import AutomatonRun

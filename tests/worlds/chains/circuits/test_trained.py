@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hardgap.core.device import pick_device
 from hardgap.core.loop import Trainer
 from hardgap.core.specs import Budget, Optimiser
 from hardgap.nn.seq2seq import Seq2Seq
 from hardgap.nn.spec import Seq2SeqSpec
-from hardgap.worlds.chains.chains import Arithmetic
 from hardgap.worlds.chains.circuits.opening import open_symbolic
-from hardgap.worlds.chains.gap import ChainGap, Sets
+from hardgap.worlds.chains.gap import Sets
 from hardgap.worlds.chains.operators import Words
+from hardgap.worlds.chains.run import SymbolicRun
 from hardgap.worlds.chains.task import SymbolicTask, decode_freely
 from hardgap.worlds.chains.tokens import Codec
 
@@ -30,16 +29,18 @@ def opened() -> Opened:
     torch.set_num_threads(1)
     optimiser = Optimiser(batch=64, learning_rate=5e-3, clip=1.0)
     sizes = {"train_examples": 2_000, "eval_examples": 10, "test_examples": 20}
-    task = SymbolicTask(
-        ChainGap(Arithmetic.of("^|&R", bits=4), "^|"),
+    run = SymbolicRun(
+        holdout="^|",
+        operators=tuple("^|&R"),
+        bits=4,
         condition="label-only",
         optimiser=optimiser,
+        budget=Budget(steps=350, evaluate_every=350),
         model=Seq2SeqSpec(dim=16, heads=2, layers=1, ffn=32),
-        seed=0,
-        device=pick_device("cpu"),
         **sizes,
     )
-    trainer = Trainer(task, optimiser, Budget(steps=350, evaluate_every=350), seed=0)
+    task = SymbolicTask(run)
+    trainer = Trainer(task, optimiser, run.budget, seed=0)
     trainer.run()
     model = trainer.model.eval()
     assert isinstance(model, Seq2Seq)

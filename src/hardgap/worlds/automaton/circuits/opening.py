@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from torch import nn
 
 from hardgap.core.errors import BadInput
+from hardgap.core.run import Run, only
 from hardgap.core.specs import Unrolling
+from hardgap.core.task import Task
 from hardgap.core.wording import did_you_mean
 from hardgap.nn.hooks import DoesNotApply
 from hardgap.worlds.automaton.circuits.ablation import ablate_heads, ablate_layers
@@ -25,6 +27,8 @@ from hardgap.worlds.automaton.circuits.polynomial import fit_polynomial
 from hardgap.worlds.automaton.circuits.probes import linear_probes
 from hardgap.worlds.automaton.circuits.recovered import recover_rule
 from hardgap.worlds.automaton.gap import Gap
+from hardgap.worlds.automaton.run import AutomatonRun
+from hardgap.worlds.automaton.task import AutomatonTask, split_rows
 
 
 class Result(Protocol):
@@ -49,6 +53,38 @@ class Subject:
     untrained: nn.Module | None = None
     seed: int = 0
     step: int | None = None
+
+
+CELLS = 6_000
+"""About as many cells of a run's test rows are looked at."""
+
+
+class Trained(Protocol):
+    """A network of a store, as `hardgap.runs.execute.load_trained` gives it."""
+
+    @property
+    def run(self) -> Run: ...
+    @property
+    def model(self) -> nn.Module: ...
+    @property
+    def task(self) -> Task: ...
+    @property
+    def untrained(self) -> nn.Module: ...
+    @property
+    def step(self) -> int: ...
+
+
+def subject_of(trained: Trained, seed: int = 0) -> Subject:
+    """What is opened of a trained network: its run's gap and test rows, and the regime that it was last trained in."""
+    (run,), task = only(AutomatonRun, [trained.run]), trained.task
+    assert isinstance(task, AutomatonTask)
+    return Subject(trained.model, run.gap, rows_of(run), task.unrolling, trained.untrained, seed, trained.step)
+
+
+def rows_of(run: AutomatonRun) -> NDArray[np.uint8]:
+    """Test rows of the run: as many as hold about `CELLS` cells, at least 64."""
+    rows = split_rows(run.width, run.train_rows, run.test_rows, run.seed)[1]
+    return rows[: max(64, CELLS // run.width)]
 
 
 ANALYSES: dict[str, Callable[[Subject], Result]] = {

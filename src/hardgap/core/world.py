@@ -1,0 +1,27 @@
+"""What the rest of the package needs to know of a world: one registration instead of a branch for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hardgap.core.run import Run
+
+
+@dataclass(frozen=True)
+class World:
+    """A world's parts. Those that need torch are named, `hardgap.module:name`, and loaded when they are used.
+
+    name       what configs call it (`experiment`); run ids hold this word
+    title      what people call it
+    run        what a run of it asks for
+    task       from a run (and whether it is to be the certificate's decoy) to its data, loss and score
+    table      from a run and its curve to the table that tells how it ended
+    analyses   from a trained network to what is found inside it, by analysis
+    """
+
+    name: str
+    title: str
+    run: type[Run]
+    task: str
+    table: str
+    analyses: str | None = None

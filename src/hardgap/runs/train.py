@@ -1,0 +1,56 @@
+"""Train a run in this process: claim it, execute it, give it back. Commands, workers and retraining all go this way."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from hardgap.core.errors import BadInput
+from hardgap.core.loop import Stopped
+from hardgap.core.run import Run
+from hardgap.runs.execute import CHECKPOINT_SECONDS, Execution, Watcher
+from hardgap.runs.owner import me
+from hardgap.runs.store import Store
+from hardgap.worlds import build_task
+
+
+def train_here(store: Store, run: Run, watcher: Watcher | None = None) -> None:
+    """Train a run, unless it is done already. Stopped by the watcher, it raises KeyboardInterrupt, and can go on."""
+    if run.id not in store.progress([run.id]):
+        check_run(run)
+    store.add([run])
+    if store.progress([run.id])[run.id][0] == "done":
+        return
+    owner = me()
+    if store.claim([run.id], owner) is None:
+        why = store.get(run.id).error or "it is being trained by another process; `hardgap runs list` shows it"
+        raise BadInput(f"run {run.id} cannot be taken up: {why}")
+    try:
+        stopped = execute_claimed(store, run, owner, watcher)
+    except (BadInput, KeyboardInterrupt):
+        store.release(run.id, owner)
+        raise
+    if stopped is None:
+        raise BadInput(f"another process has taken over run {run.id}; `hardgap runs list` shows it")
+    if stopped == "interrupted":
+        raise KeyboardInterrupt
+
+
+def check_run(run: Run) -> None:
+    """Refuse what cannot be trained before it is written down: its network and its data are made once."""
+    task = build_task(run)
+    task.check()
+    task.model()
+
+
+def execute_claimed(
+    store: Store, run: Run, owner: str, watcher: Watcher | None = None, checkpoint_seconds: float = CHECKPOINT_SECONDS
+) -> Stopped | None:
+    """Train a run that `owner` has claimed; one that fails by its own fault is marked so, with the reason."""
+    try:
+        return Execution(store, run, owner, watcher or Watcher(), checkpoint_seconds)()
+    except (BadInput, KeyboardInterrupt, sqlite3.Error):
+        raise
+    except BaseException as error:  # whatever a user's own network raises, SystemExit too
+        reason = f"{type(error).__name__}: {error}"
+        store.fail(run.id, owner, reason)
+        raise BadInput(f"run {run.id} failed: {reason}") from error
