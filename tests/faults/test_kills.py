@@ -39,7 +39,7 @@ DRIVERS = 2
 DRIVER = """
 import json, sys
 from pathlib import Path
-from hardgap.runs.config import parse_run
+from hardgap.worlds import parse_run
 from hardgap.runs.local import run_sweep
 from hardgap.runs.store import Store
 runs = [parse_run(data) for data in json.loads(Path(sys.argv[2]).read_text())]

@@ -67,7 +67,7 @@ def k_tables(results: Sequence[StudyResult]) -> list[Table]:
     rows = [_row(arms[rule, k, "T = 1"], arms[rule, k, "tempered"]) for rule, k, way in arms if way == "T = 1"]
     right = ["hidden of 32", "published", "its mean %", "T = 1", "mean %", "tempered", "tempered mean %"]
     title = f"Patterns hidden, {scale} scale, 50 epochs at T = 1 (tempered: its own ten)"
-    return [Table(title, ["rule", *right, "verdict on T = 1"], rows, right, detail=["tempered mean %", "its mean %"])]
+    return [Table(title, ["rule", *right, "verdict"], rows, right, detail=["tempered mean %", "its mean %"])]
 
 
 def _row(arm: Measured, tempered: Measured) -> list[object]:
