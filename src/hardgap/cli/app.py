@@ -36,6 +36,7 @@ COMMANDS = {
     "prove": "Check every theorem of the paper exactly.",
     "construct": "Encoder weights that compute a rule exactly, verified and saved.",
     "runs": "List, show, export, import, certify and remove measured runs.",
+    "document": "Write what was measured into README and the pages of docs/.",
     "bench": "Speed, as ratios against what you would otherwise use.",
 }
 

@@ -23,3 +23,13 @@ def plural(count: int, noun: str) -> str:
     ('1 run', '1,200 runs')
     """
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def listed(names: Iterable[object], last: str = "and") -> str:
+    """Names as a sentence has them.
+
+    >>> listed([1, 4, 6]), listed([0, 3], "or"), listed(["one"])
+    ('1, 4 and 6', '0 or 3', 'one')
+    """
+    *first, end = [str(name) for name in names] or [""]
+    return f"{', '.join(first)} {last} {end}" if first else end

@@ -72,7 +72,7 @@ def test_both_engines_agree_beyond_one_chunk_of_completions() -> None:
     tried, found = enumerated(evidence, limit=5000), searched(evidence, limit=5000)
     assert len(tried.fitting) > 1
     assert set(tried.fitting) == set(found.fitting)
-    assert tried.determined == searched.determined
+    assert tried.determined == found.determined
 
 
 @pytest.mark.parametrize("engine", [enumerated, searched])

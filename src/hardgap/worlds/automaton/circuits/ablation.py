@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from hardgap.nn.encoder import Encoder
 from hardgap.nn.hooks import DoesNotApply, as_cells, levels, logits_of, replaced
-from hardgap.worlds.automaton.circuits.cells import Shares, Truth, shares_right, truth_of
+from hardgap.worlds.automaton.circuits.cells import RightShares, Truth, shares_right, truth_of
 from hardgap.worlds.automaton.gap import Gap
 
 Kind = Literal["zero", "mean"]
@@ -32,7 +32,7 @@ class Ablation:
     title: str
     kind: Kind
     head: int | None
-    accuracy: Shares
+    accuracy: RightShares
 
     def as_dict(self) -> dict[str, Any]:
         return {"site": self.site, "title": self.title, "kind": self.kind, "head": self.head,
@@ -43,7 +43,7 @@ class Ablation:
 class Ablations:
     """The accuracy of the whole network, and what is left after each ablation."""
 
-    intact: Shares
+    intact: RightShares
     results: tuple[Ablation, ...]
 
     def as_dict(self) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def _ablations(
     return Ablations(shares_right((logits_of(model, cells) > 0).cpu().numpy(), truth), results)
 
 
-def _without(model: nn.Module, cells: Tensor, truth: Truth, site: str, kind: Kind, head: int | None) -> Shares:
+def _without(model: nn.Module, cells: Tensor, truth: Truth, site: str, kind: Kind, head: int | None) -> RightShares:
     def edit(value: Tensor) -> Tensor:
         filler = torch.zeros_like(value) if kind == "zero" else value.mean(0, keepdim=True).expand_as(value)
         if head is None:

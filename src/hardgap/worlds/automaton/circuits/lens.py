@@ -12,7 +12,7 @@ from torch import nn
 
 from hardgap.nn.encoder import Encoder
 from hardgap.nn.hooks import DoesNotApply, as_cells, levels, record
-from hardgap.worlds.automaton.circuits.cells import Shares, shares_right, truth_of
+from hardgap.worlds.automaton.circuits.cells import RightShares, shares_right, truth_of
 from hardgap.worlds.automaton.gap import Gap
 
 
@@ -22,7 +22,7 @@ class LensReading:
 
     level: str
     title: str
-    accuracy: Shares
+    accuracy: RightShares
 
     def as_dict(self) -> dict[str, Any]:
         return {"level": self.level, "title": self.title, **self.accuracy.as_dict()}
