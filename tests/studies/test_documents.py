@@ -9,7 +9,7 @@ import pytest
 
 from hardgap.core.errors import BadInput
 from hardgap.report.document import Content, fill
-from hardgap.studies.documents import PAGES, SOURCES, contents, read_pages, write_pages
+from hardgap.studies.documents import BLOCK_SETS, PAGES, contents, read_pages, write_pages
 
 ROOT = Path(__file__).parents[2]
 
@@ -37,8 +37,8 @@ def test_the_index_names_every_results_file(committed: tuple[dict[Path, str], di
     assert named == {path.relative_to(ROOT / "results").as_posix() for path in (ROOT / "results").rglob("*.json")}
 
 
-def test_block_names_are_of_one_source_each() -> None:
-    names = [name for source in SOURCES for name in source.blocks]
+def test_block_names_are_of_one_set_each() -> None:
+    names = [name for one_set in BLOCK_SETS for name in one_set.blocks]
     assert len(names) == len(set(names))
 
 

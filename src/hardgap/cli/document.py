@@ -13,7 +13,7 @@ from hardgap.cli.parts import show_parts
 from hardgap.cli.writing import check_document
 
 if TYPE_CHECKING:
-    from hardgap.studies.documents import Source
+    from hardgap.studies.documents import BlockSet
 
 
 def document(
@@ -31,19 +31,19 @@ def document(
         hardgap document
         hardgap document README.md docs/tempered.md
     """
-    from hardgap.studies.documents import PAGES, SOURCES
+    from hardgap.studies.documents import BLOCK_SETS, PAGES
 
-    write_documents(files or [Path(page) for page in PAGES], results, SOURCES)
+    write_documents(files or [Path(page) for page in PAGES], results, BLOCK_SETS)
 
 
-def write_documents(files: Sequence[Path], results: Path, sources: Sequence[Source]) -> None:
+def write_documents(files: Sequence[Path], results: Path, block_sets: Sequence[BlockSet]) -> None:
     """Everything that can be refused is refused before anything is measured."""
     from hardgap.studies.documents import read_pages, write_pages
 
-    texts = read_pages(files, sources)
+    texts = read_pages(files, block_sets)
     for file in files:
         check_document(file)
     with show_parts("reading results") as progress:
-        written = write_pages(texts, results, sources, progress)
+        written = write_pages(texts, results, block_sets, progress)
     for file, several in written.items():
         show_written(file, several)

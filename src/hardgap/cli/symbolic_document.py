@@ -29,7 +29,7 @@ def document(
 
     Try: `hardgap symbolic document docs/symbolic.md`
     """
-    from hardgap.studies.documents import Source
+    from hardgap.studies.documents import BlockSet
     from hardgap.studies.symbolic.document import BLOCKS, content
 
-    write_documents([file], results, [Source("Experiment 2", BLOCKS, partial(content, scale=scale))])
+    write_documents([file], results, [BlockSet("Experiment 2", BLOCKS, partial(content, scale=scale))])

@@ -43,7 +43,10 @@ def read_page(page: Path, names: Iterable[str]) -> str:
         text = page.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{page} cannot be read: {error}") from error
-    check_marks(text, names)
+    try:
+        check_marks(text, names)
+    except BadInput as error:
+        raise BadInput(f"{page}: {error}") from error
     return text
 
 

@@ -18,7 +18,7 @@ PAGES = ("README.md", "docs/symbolic.md", "docs/tempered.md", "results/README.md
 
 
 @dataclass(frozen=True)
-class Source:
+class BlockSet:
     """Blocks that are made together: of what, their names, and what makes them from the folder of measured runs."""
 
     about: str
@@ -26,26 +26,26 @@ class Source:
     content: Callable[[Path], Content]
 
 
-TEMPERED = Source("the tempered recipe", tempered.BLOCKS, tempered.content)
-SOURCES = (
-    Source("the main table", main_table_document.BLOCKS, main_table_document.content),
+TEMPERED = BlockSet("the tempered recipe", tempered.BLOCKS, tempered.content)
+BLOCK_SETS = (
+    BlockSet("the main table", main_table_document.BLOCKS, main_table_document.content),
     TEMPERED,
-    Source("Experiment 2", symbolic.BLOCKS, lambda results: symbolic.content(results / "symbolic")),
-    Source("the index", index.BLOCKS, index.content),
+    BlockSet("Experiment 2", symbolic.BLOCKS, lambda results: symbolic.content(results / "symbolic")),
+    BlockSet("the index", index.BLOCKS, index.content),
 )
 
 
-def read_pages(pages: Sequence[Path], sources: Sequence[Source] = SOURCES) -> dict[Path, str]:
+def read_pages(pages: Sequence[Path], block_sets: Sequence[BlockSet] = BLOCK_SETS) -> dict[Path, str]:
     """The pages' texts, if all can be read and mark nothing unknown."""
-    return {page: read_page(page, (name for source in sources for name in source.blocks)) for page in pages}
+    return {page: read_page(page, (name for one_set in block_sets for name in one_set.blocks)) for page in pages}
 
 
 def contents(
-    texts: dict[Path, str], results: Path, sources: Sequence[Source] = SOURCES, on_progress: Progress = silent
+    texts: dict[Path, str], results: Path, block_sets: Sequence[BlockSet] = BLOCK_SETS, on_progress: Progress = silent
 ) -> dict[Path, Content]:
-    """What each page may hold; only sources that some page needs are read, each once."""
-    needed = {page: [one for one in sources if {*one.blocks} & {*marks(text)}] for page, text in texts.items()}
-    wanted = [one for one in sources if any(one in several for several in needed.values())]
+    """What each page may hold; only sets that some page needs are read, each once."""
+    needed = {page: [one for one in block_sets if {*one.blocks} & {*marks(text)}] for page, text in texts.items()}
+    wanted = [one for one in block_sets if any(one in several for several in needed.values())]
     made = []
     for place, one in enumerate(wanted):
         on_progress(f"measuring {one.about}", place, len(wanted))
@@ -55,9 +55,9 @@ def contents(
 
 
 def write_pages(
-    texts: dict[Path, str], results: Path, sources: Sequence[Source] = SOURCES, on_progress: Progress = silent
+    texts: dict[Path, str], results: Path, block_sets: Sequence[BlockSet] = BLOCK_SETS, on_progress: Progress = silent
 ) -> dict[Path, list[Path]]:
     """Fill every page; the files that were written for each."""
-    made = contents(texts, results, sources, on_progress)
+    made = contents(texts, results, block_sets, on_progress)
     on_progress("pages and figures", 0, 0)
     return {page: write_page(page, text, made[page]) for page, text in texts.items()}
