@@ -153,7 +153,7 @@ def test_the_version_is_told(call: Call) -> None:
         ([*SMOKE, "--model", "no.such:net"], "no.such:net cannot be imported"),
         ([*SMOKE, "--model", "no such:net!"], "factory"),
         ([*SMOKE, "--scale", "huge"], "--scale"),
-        (["reproduce", "--figure", "both.svg"], "these studies are several figures"),
+        (["reproduce", "main", "symbolic", "--figure", "both.svg"], "these studies are several figures"),
         (["reproduce", "main", "--figure", "main.doc"], "the name must end in"),
         ([*SMOKE, "--init", "nowhere.safetensors"], "--init nowhere.safetensors: there is no such file"),
         (["runs", "list"], "there is no store at hardgap-runs"),
@@ -196,7 +196,7 @@ def test_a_slip_of_the_pen_gets_a_suggestion(call: Call, arguments: list[str], s
     [
         (["reproduce", "mian"], "there is no study 'mian' (did you mean main?)"),
         (["reproduce", "main/rule-d-sfot"], "(did you mean main/rule-d-soft?)"),
-        (["tempered", "tagret"], "there is no trial 'tagret' (did you mean target?)"),
+        (["tempered", "tagret"], "there is no study 'tempered/tagret' (did you mean tempered/target?)"),
     ],
 )
 def test_a_name_that_is_nearly_right_gets_a_suggestion(call: Call, arguments: list[str], suggestion: str) -> None:

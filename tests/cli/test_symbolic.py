@@ -199,7 +199,7 @@ def test_impossible_analyses_are_refused(store: Path, run: str) -> None:
         call("analyse", run, "--seed", "-1", "--store", str(store))
     with pytest.raises(BadInput, match="--examples 0"):
         call("analyse", run, "--examples", "0", "--store", str(store))
-    with pytest.raises(BadInput, match="--only mind: choose corruption, substitution"):
+    with pytest.raises(BadInput, match="--only mind: there is no such analysis; choose from corruption, substitution"):
         call("analyse", run, "--only", "mind", "--examples", "1", "--store", str(store))
 
 
@@ -221,7 +221,7 @@ def test_coverage_prints_every_pair_before_anything_is_trained(
         call("coverage", "--workers", "0", "--scale", "smoke", "--store", str(tmp_path))
     assert not (tmp_path / "baselines").exists()  # refused before any work
     call("coverage", "--budget", "0s", "--scale", "smoke", "--store", str(tmp_path))
-    assert "the time budget is spent; 147 of 147 runs are left" in capsys.readouterr().err
+    assert "the time budget is spent; 147 of 147 runs left" in capsys.readouterr().err
 
 
 def test_a_document_is_filled_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

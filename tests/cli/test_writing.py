@@ -34,7 +34,7 @@ NO_FOLDER = "file is not a folder"
         (["symbolic", "coverage", "--keep", "file/kept"], NO_FOLDER),
         (["symbolic", "baselines", "^|", "--keep", "file/kept"], NO_FOLDER),
         (["construct", "110", "--output", "file/x.safetensors"], NO_FOLDER),
-        (["construct", "110", "--output", ""], "--output . cannot be written: Is a directory"),
+        (["construct", "110", "--output", ""], "--output '.': name a file"),
         (["tempered", "document", "unknown.md"], "there is no block 'nonsense'; there is cliff"),
         (["symbolic", "document", "unknown.md"], "there is no block 'nonsense'; there is table"),
         (["tempered", "document", "file"], "there is no mark"),

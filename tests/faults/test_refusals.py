@@ -189,7 +189,7 @@ LONG = "x" * 300
         (["sweep", LONG], "cannot read xxx.*: File name too long"),
         (["construct", "30", "--width", "5", "--output", ""], "--output '.': name a file"),
         (["construct", "30", "--width", "5", "--output", "/"], "--output '/': name a file"),
-        (["construct", "30", "--width", "5", "--output", LONG], "cannot write xxx.*: File name too long"),
+        (["construct", "30", "--width", "5", "--output", LONG], "--output xxx.* cannot be written: File name too long"),
         (["prove", "--weights", "/"], "is missing or empty"),
         (["runs", "show", "\udcff"], r"'.udcff' cannot be written as text"),
         (["runs", "rm", "\udcff"], r"'.udcff' cannot be written as text"),
@@ -250,7 +250,13 @@ def test_output_to_a_full_disk_is_told() -> None:
 def test_a_worker_that_cannot_write_says_so_and_leaves(folder: Path, tiny: Callable[..., AutomatonRun]) -> None:
     store = Store(folder / "hardgap-runs")
     store.add([tiny()])
-    order = {"store": str(store.folder), "runs": [tiny().id], "checkpoint_seconds": 1}
+    order = {
+        "store": str(store.folder),
+        "runs": [tiny().id],
+        "checkpoint_seconds": 1,
+        "grace_seconds": 60,
+        "trusted": [],
+    }
     with subprocess.Popen(
         [sys.executable, "-m", "hardgap.runs.worker"],
         stdin=subprocess.PIPE,

@@ -255,5 +255,6 @@ def test_a_plugin_that_breaks_while_imported_is_refused(tmp_path: Any, monkeypat
 def test_a_plugin_that_exits_while_imported_is_refused(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "leaving_nets.py").write_text("import sys\nsys.exit(0)\n")
     monkeypatch.syspath_prepend(tmp_path)
+    trust(["leaving_nets:make"])
     with pytest.raises(BadInput, match=r"--model leaving_nets:make cannot be imported: it calls exit\(0\)"):
         build_model(PluginSpec(factory="leaving_nets:make"), width=WIDTH, seed=0)

@@ -80,7 +80,7 @@ def test_without_a_published_count_there_is_no_verdict(tmp_path: Path) -> None:
     [(None, "not measured"), (1.0, "agrees"), (0.96, "agrees"), (1.1, "higher"), (0.9, "lower")],
 )
 def test_a_computed_number_is_held_to_its_tolerance(tmp_path: Path, value: float | None, verdict: str) -> None:
-    arms = [Arm({"steps": 2}, (), Number("Appendix E", 1.0, 0.05), compute=lambda: value)]
+    arms = [Arm({"steps": 2}, (), Number("Appendix E", 1.0, 0.05), compute=lambda kept: value)]
     found = measure(Study("test/computed", "A claim.", lambda scale: arms, ""), "desk", Store(tmp_path))
     assert found.as_dict()["arms"][0] | {"published": None} == {
         "labels": {"steps": 2}, "planned": 0, "value": value, "published": None, "verdict": verdict, "p": None,

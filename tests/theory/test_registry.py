@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hardgap.theory.registry import prove_all
+from hardgap.studies.theorems import STATEMENTS
+from hardgap.theory.registry import CHECKS, prove_all
 from hardgap.theory.statement import Statement
 
 DOCS = Path(__file__).parents[2] / "docs" / "theory.md"
@@ -20,6 +21,10 @@ def statements() -> list[Statement]:
 def test_no_verdict_is_a_surprise(statements: list[Statement]) -> None:
     assert [s.name for s in statements if s.surprising] == []
     assert len({s.name for s in statements}) == len(statements)
+
+
+def test_the_study_has_an_arm_for_every_check() -> None:
+    assert len(CHECKS) == STATEMENTS
 
 
 def test_what_does_not_hold_is_documented(statements: list[Statement]) -> None:

@@ -167,7 +167,7 @@ def one_thread() -> Iterator[None]:
 
 def _show_levels(report: dict[str, Any]) -> None:
     """Table 1 as the paper prints it, the control below it."""
-    from hardgap.studies.interpolation.measure import PUBLISHED_NETWORK
+    from hardgap.studies.interpolation.published import PUBLISHED_NETWORK
 
     methods = list(report["table"][0]["holdout"])
     lines = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -33,6 +34,10 @@ def reproduce(
     run: DoRun = True,
     figure: FigureFile = None,
     keep: KeepFolder = None,
+    baselines: Annotated[
+        Path | None,
+        Parameter(help="Folder of measured baselines (results/baselines); the store's if not given."),
+    ] = None,
     workers: Workers = None,
     store: StoreFolder = STORE,
     json: Json = False,
@@ -50,6 +55,7 @@ def reproduce(
         hardgap reproduce main --no-run --figure main.svg
         hardgap reproduce symbolic/xor-or --budget 30m
         hardgap reproduce tempered/cliff --seeds 1
+        hardgap reproduce interpolation --no-run --baselines results/baselines
     """
     import hardgap.studies  # noqa: F401  (declares them)
     from hardgap.studies.study import STUDIES, choose
@@ -57,7 +63,7 @@ def reproduce(
     if list_them:
         show_list(choose(studies) if studies else list(STUDIES.values()), scale, store, json=json)
         return 0
-    asked = Asked(scale, store, seeds, budget, run, figure, keep, workers)
+    asked = Asked(scale, store, seeds, budget, run, figure, keep, workers, baselines)
     code, results = measure_studies(choose(studies), asked)
     show_results(results, json=json)
     return code

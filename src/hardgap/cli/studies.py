@@ -62,8 +62,8 @@ def measure_studies(studies: Sequence[Study], asked: Asked) -> tuple[int, list[S
         raise BadInput(f"--seeds {asked.seeds}: at least one seed is needed")
     chosen = [one if asked.seeds is None else limited(one, asked.seeds) for one in studies]
     if asked.figure is not None:
-        _figure_of(chosen)
         check_figure(asked.figure)
+        _figure_of(chosen)
     if asked.keep is not None:
         check_folder("--keep", asked.keep)
     check_workers(asked.workers)
@@ -71,7 +71,7 @@ def measure_studies(studies: Sequence[Study], asked: Asked) -> tuple[int, list[S
     store, code = Store(asked.store, create=asked.run), 0
     kept = asked.baselines or asked.store / "baselines"
     if asked.run:
-        left = _prepare(chosen, asked.scale, kept, seconds)
+        left = _prepare(chosen, asked.scale, store, kept, seconds)
         runs = most_informative_first(chosen, asked.scale)
         code = run_and_report(store, runs, workers=asked.workers, seconds=left) if runs else 0
     if asked.keep is not None:
@@ -126,7 +126,7 @@ def _figure_of(studies: Sequence[Study]) -> str:
     return str(figures.pop())
 
 
-def _prepare(studies: Sequence[Study], scale: Scale, kept: Path, seconds: float | None) -> float | None:
+def _prepare(studies: Sequence[Study], scale: Scale, store: Store, kept: Path, seconds: float | None) -> float | None:
     """What studies want measured before they are run; how many seconds are left, None if there is no limit."""
     wanted = [one.prepare for one in studies if one.prepare is not None]
     if not wanted:
@@ -138,7 +138,7 @@ def _prepare(studies: Sequence[Study], scale: Scale, kept: Path, seconds: float 
     began = time.monotonic()
     with one_thread(), show_parts() as on_progress:
         for prepare in wanted:
-            part(prepare)(scale, kept, on_progress, partial(_is_late, began, seconds))
+            part(prepare)(scale, store, kept, on_progress, partial(_is_late, began, seconds))
     return None if seconds is None else max(0.0, seconds - (time.monotonic() - began))
 
 

@@ -202,10 +202,12 @@ def train_one(store: Store, run: Run) -> None:
     """Train a run in this process, watched, unless it is done already."""
     from hardgap.cli.live import watch
     from hardgap.runs.execute import single_thread
-    from hardgap.runs.train import train_here
+    from hardgap.runs.train import queue, train_here
 
     single_thread()
-    if run.id not in store.progress([run.id]):
+    is_new = run.id not in store.progress([run.id])
+    queue(store, run)
+    if is_new:
         tell_other_code(store, [run])
     err().print(f"{run.describe()}  (run {run.id})")
     with watch(run) as watcher:

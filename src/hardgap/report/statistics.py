@@ -1,15 +1,16 @@
-"""Intervals and tests; SciPy does the work."""
+"""Intervals and tests; SciPy does the work, and is loaded when there is some: that takes two seconds."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import stats
 
 
 def wilson(successes: int, n: int) -> tuple[float, float]:
     """The 95 % Wilson interval of a success rate."""
+    from scipy import stats
+
     interval = stats.binomtest(successes, n).proportion_ci(confidence_level=0.95, method="wilson")
     return float(interval.low), float(interval.high)
 
@@ -20,6 +21,8 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
     Runs are bimodal (a seed solves the gap or does not), so the success rate is the number to trust. One
     value has no spread and so no interval.
     """
+    from scipy import stats
+
     if len(values) < 2:
         return None
     mean, error = float(np.mean(values)), float(stats.sem(values))
@@ -29,12 +32,16 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
 
 def same_rate_p(successes: int, n: int, other_successes: int, other_n: int) -> float:
     """Fisher's exact test: how surprising such a difference is if both rates are the same."""
+    from scipy import stats
+
     table = np.array([[successes, n - successes], [other_successes, other_n - other_successes]])
     return float(stats.fisher_exact(table)[1])
 
 
 def same_mean_p(values: Sequence[float], others: Sequence[float]) -> float | None:
     """Welch's t-test: how surprising such a difference is if both means are the same; None below two values each."""
+    from scipy import stats
+
     if min(len(values), len(others)) < 2:
         return None
     if np.ptp(values) == np.ptp(others) == 0:  # without any spread the test is undefined, and the answer plain
@@ -52,6 +59,8 @@ def holm(ps: Sequence[float]) -> list[float]:
 
 def rank_correlation(values: Sequence[float], others: Sequence[float]) -> dict[str, float | None]:
     """Spearman's rho with its p-value and 95 % interval (Bonett and Wright's); None where ranks say nothing."""
+    from scipy import stats
+
     n = len(values)
     if n < 5 or np.ptp(values) == 0 or np.ptp(others) == 0:
         return {"rho": None, "p": None, "low": None, "high": None}

@@ -15,9 +15,7 @@ from hardgap.worlds import build_task
 
 def train_here(store: Store, run: Run, watcher: Watcher | None = None) -> None:
     """Train a run, unless it is done already. Stopped by the watcher, it raises KeyboardInterrupt, and can go on."""
-    if run.id not in store.progress([run.id]):
-        check_run(run)
-    store.add([run])
+    queue(store, run)
     if store.progress([run.id])[run.id][0] == "done":
         return
     owner = me()
@@ -35,11 +33,13 @@ def train_here(store: Store, run: Run, watcher: Watcher | None = None) -> None:
         raise KeyboardInterrupt
 
 
-def check_run(run: Run) -> None:
-    """Refuse what cannot be trained before it is written down: its network and its data are made once."""
-    task = build_task(run)
-    task.check()
-    task.model()
+def queue(store: Store, run: Run) -> None:
+    """Write a run down. What cannot be trained is refused before: a new run's network and data are made once."""
+    if run.id not in store.progress([run.id]):
+        task = build_task(run)
+        task.check()
+        task.model()
+    store.add([run])
 
 
 def execute_claimed(

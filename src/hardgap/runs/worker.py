@@ -83,7 +83,7 @@ def execute_safely(store: Store, run_id: str, owner: str, stop: threading.Event,
     try:
         run = store.get(run_id).config
         execute_claimed(store, run, owner, Watcher(should_stop=stop.is_set), checkpoint_seconds)
-    except BadInput as error:
+    except (BadInput, KeyboardInterrupt) as error:  # Ctrl-C raises nothing here: a network may
         store.fail(run_id, owner, f"{type(error).__name__}: {error}")
 
 

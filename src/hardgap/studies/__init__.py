@@ -1,6 +1,7 @@
 """Every claim that is measured; importing this package declares them all."""
 
 from hardgap.studies import ceiling, gf2, k_sweep, main_table, theorems
+from hardgap.studies.interpolation import study as interpolation
 from hardgap.studies.symbolic import ambiguity as symbolic_ambiguity
 from hardgap.studies.symbolic import coverage as symbolic_coverage
 from hardgap.studies.symbolic import table as symbolic_table
@@ -13,6 +14,7 @@ __all__ = [
     "explain",
     "forecast",
     "gf2",
+    "interpolation",
     "k_sweep",
     "main_table",
     "symbolic_ambiguity",

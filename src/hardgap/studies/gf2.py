@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache, partial
+from pathlib import Path
 
 import numpy as np
 
@@ -41,7 +42,7 @@ def gf2(scale: Scale) -> Iterator[Arm]:
             yield Arm({"steps": steps, "quantity": quantity}, (), number, partial(_mean, steps, quantity))
 
 
-def _mean(steps: int, quantity: str) -> float:
+def _mean(steps: int, quantity: str, kept: Path) -> float:
     """Over the rows; in percent for the share of rows that are determined."""
     found = getattr(_solved(steps), quantity).mean()
     return round(float(100 * found if quantity == "identified" else found), 2)

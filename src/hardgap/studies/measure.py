@@ -146,20 +146,23 @@ def measure(
     study: Study, scale: Scale, store: Store, kept: Path | None = None, on_progress: Progress = silent
 ) -> StudyResult:
     """Sum up what is finished of a study; `kept` is the folder of measured baselines, the store's if not said."""
-    found = StudyResult(study, scale, tuple(measured(study.arms(scale), store, on_progress)))
+    kept = kept or store.folder / "baselines"
+    found = StudyResult(study, scale, tuple(measured(study.arms(scale), store, kept, on_progress)))
     if study.more is not None:
-        found.more.update(part(study.more)(found, store, kept or store.folder / "baselines"))
+        found.more.update(part(study.more)(found, store, kept))
     return found
 
 
-def measured(arms: Sequence[Arm], store: Store, on_progress: Progress = silent) -> list[Measured]:
+def measured(
+    arms: Sequence[Arm], store: Store, kept: Path | None = None, on_progress: Progress = silent
+) -> list[Measured]:
     """Each arm with its runs that are done, or what is computed for it."""
     found = []
     for place, arm in enumerate(arms):
         on_progress(", ".join(words(arm.labels)), place, len(arms))
         curves = store.curves(run.id for run in arm.runs)
         runs = tuple(run for run in arm.runs if run.id in curves)
-        value = arm.compute() if arm.compute else None
+        value = arm.compute(kept or store.folder) if arm.compute else None
         in_order = tuple(curves[run.id] for run in runs)
         found.append(Measured(arm.labels, len(arm.runs), runs, in_order, arm.published, value))
     return found

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from hardgap.core.errors import BadInput
@@ -39,7 +40,7 @@ class Arm:
     labels: Labels
     runs: tuple[Run, ...] = ()
     published: Published | None = None
-    compute: Callable[[], Any] | None = None
+    compute: Callable[[Path], Any] | None = None  # given the folder of kept files
 
 
 @dataclass(frozen=True)

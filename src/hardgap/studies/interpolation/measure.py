@@ -18,6 +18,7 @@ from hardgap.runs.execute import load_model
 from hardgap.runs.store import Row, Store
 from hardgap.runs.summary import summarise
 from hardgap.runs.versions import versions
+from hardgap.studies.interpolation.published import PUBLISHED, compare
 from hardgap.worlds.automaton.baselines.levels import LEVELS, Level
 from hardgap.worlds.automaton.baselines.methods import METHODS, Method
 from hardgap.worlds.automaton.baselines.questions import prepare_exam
@@ -33,18 +34,6 @@ SOLVED = 0.95
 """Table 1 is about runs with at least this final holdout accuracy."""
 AT_MOST = 6
 """As many runs as the paper had."""
-
-Range = tuple[float, float]
-_NEVER = {"KNN": (0.0, 0.0), "GP": (0.0, 0.0), "RBF SVM": (0.0, 0.0), "RF": (0.0, 0.0)}
-PUBLISHED: dict[str, dict[str, Range]] = {
-    "Input space": _NEVER,
-    "Nbhd. embedding": _NEVER,
-    "Single-pos. embedding": _NEVER | {"KNN": (34.0, 42.0), "GP": (5.0, 27.0)},
-    "Single-pos. hidden": {"KNN": (0.0, 100.0), "GP": (0.0, 100.0), "RBF SVM": (0.0, 100.0), "RF": (94.0, 100.0)},
-    "Nbhd. hidden": {"KNN": (72.0, 100.0), "GP": (0.0, 100.0), "RBF SVM": (0.0, 100.0), "RF": (95.0, 100.0)},
-}
-"""Table 1, in percent: the smallest and largest of six Rule 150 runs at width 101."""
-PUBLISHED_NETWORK = 96.8
 
 
 @dataclass(frozen=True)
@@ -206,13 +195,6 @@ def _percent(share: float) -> float:
 
 def _as_published(table: RunTable) -> bool:
     return table.config.rule == "150" and len(table.config.hide) == 1 and table.final_holdout >= SOLVED
-
-
-def compare(measured: Range, published: Range) -> str:
-    """`agrees` if the two ranges overlap, to the half percent that the published one is rounded by."""
-    if measured[1] < published[0] - 0.5:
-        return "lower"
-    return "higher" if measured[0] > published[1] + 0.5 else "agrees"
 
 
 def about(configs: Sequence[AutomatonRun]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from hardgap.core.errors import BadInput
 from hardgap.core.progress import Progress, silent
 from hardgap.studies.interpolation.measure import made_with
+from hardgap.studies.interpolation.published import TEMPORAL
 from hardgap.worlds.automaton.baselines.methods import Method
 from hardgap.worlds.automaton.baselines.temporal import STEPS, TEMPORAL_METHODS, measure_temporal
 from hardgap.worlds.automaton.gap import Gap
@@ -18,12 +19,6 @@ WIDTH = 101
 ROWS, TEST_ROWS = 20_000, 2_000
 SIZE = 8000
 """Visible cells that are learned from; the paper took all of them, which are 7 million."""
-
-PUBLISHED: dict[tuple[int, ...], dict[str, float]] = {
-    (2,): {"RF (500 trees)": 0.2, "RF (100 trees)": 8.4, "KNN (k=1)": 42.5, "KNN (k=5)": 36.2},
-    (5,): {"RF (500 trees)": 0.4, "RF (100 trees)": 11.8, "KNN (k=1)": 42.1, "KNN (k=5)": 36.1},
-}
-"""Holdout accuracy in percent by hidden pattern of Rule 150, at width 101."""
 
 
 def temporal_report(
@@ -43,7 +38,7 @@ def temporal_report(
         raise BadInput(f"--size {size}: a method needs at least 2 examples to learn from")
     learn, judge = split_rows(width, ROWS, TEST_ROWS, seed)
     table = measure_temporal(gap, learn, judge, methods, size=size, seed=seed, on_progress=on_progress)
-    published = PUBLISHED.get(gap.hidden, {}) if gap.rule.name == "150" else {}
+    published = TEMPORAL.get(gap.hidden, {}) if gap.rule.name == "150" else {}
     return {
         "kind": "temporal",
         "about": gap.describe(),

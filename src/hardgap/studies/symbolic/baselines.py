@@ -35,8 +35,6 @@ DATA = (
 )
 """What of a run says which data its baselines learned from and were judged on."""
 FORMAT = 1
-PAPERS_METHODS = ("KNN", "MLP", "KRR")
-"""The interpolation methods of the paper; the others that interpolate are ours."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,6 @@ from hardgap.studies.measure import Measured, StudyResult
 from hardgap.studies.published import Mean
 from hardgap.studies.study import Arm, study
 from hardgap.studies.symbolic.accuracy import accuracies
-from hardgap.studies.symbolic.baselines import PAPERS_METHODS, kept_baselines, measure_baselines
 from hardgap.studies.symbolic.published import BASELINES, COVERAGE, NETWORK, SEEDS
 from hardgap.worlds.chains.chains import Arithmetic
 from hardgap.worlds.chains.operators import PAPER_OPERATORS, Operator
@@ -54,8 +53,10 @@ def coverage(scale: Scale) -> list[Arm]:
     return [_arm(scale, pair) for pair in all_pairs()]
 
 
-def measure_first(scale: Scale, kept: Path, on_progress: Progress, is_late: Callable[[], bool]) -> None:
+def measure_first(scale: Scale, store: Store, kept: Path, on_progress: Progress, is_late: Callable[[], bool]) -> None:
     """The baselines of every pair that are not kept yet, until it is late."""
+    from hardgap.studies.symbolic.baselines import measure_baselines
+
     runs = baseline_runs(scale)
     for done, run in enumerate(runs):
         if is_late():
@@ -67,6 +68,10 @@ def measure_first(scale: Scale, kept: Path, on_progress: Progress, is_late: Call
 def baseline_runs(scale: Scale) -> list[SymbolicRun]:
     """One run a pair, whose data the baselines are measured on."""
     return [symbolic_base(scale, pair).but(seed=SEEDS[0]) for pair in all_pairs()]
+
+
+PAPERS_METHODS = ("KNN", "MLP", "KRR")
+"""The interpolation methods of the paper; the others that interpolate are ours."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +92,8 @@ class PairResult:
 
 
 def _pair_result(arm: Measured, scale: Scale, folder: Path) -> PairResult:
+    from hardgap.studies.symbolic.baselines import kept_baselines
+
     run = symbolic_base(scale, str(arm.labels["holdout"])).but(seed=SEEDS[0])
     kept = kept_baselines(folder, run)
     return PairResult(

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from hardgap.studies.interpolation.measure import PUBLISHED, compare
-from hardgap.studies.interpolation.temporal import PUBLISHED as PUBLISHED_TEMPORAL
+from hardgap.studies.interpolation.published import PUBLISHED, compare
+from hardgap.studies.interpolation.published import TEMPORAL as PUBLISHED_TEMPORAL
 
 ROOT = Path(__file__).parents[4]
 DOCUMENT = (ROOT / "docs" / "baselines.md").read_text()
