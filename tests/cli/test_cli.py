@@ -153,7 +153,7 @@ def test_the_version_is_told(call: Call) -> None:
         ([*SMOKE, "--model", "no.such:net"], "no.such:net cannot be imported"),
         ([*SMOKE, "--model", "no such:net!"], "factory"),
         ([*SMOKE, "--scale", "huge"], "--scale"),
-        (["reproduce", "main", "symbolic", "--figure", "both.svg"], "these studies are several figures"),
+        (["reproduce", "main", "tempered/target", "--figure", "both.svg"], "these studies are several figures"),
         (["reproduce", "main", "--figure", "main.doc"], "the name must end in"),
         ([*SMOKE, "--init", "nowhere.safetensors"], "--init nowhere.safetensors: there is no such file"),
         (["runs", "list"], "there is no store at hardgap-runs"),

@@ -6,7 +6,7 @@ import pytest
 
 from hardgap.cli import progress as module
 from hardgap.cli.output import duration
-from hardgap.cli.progress import PLAIN_SECONDS, SweepReporter
+from hardgap.cli.progress import QUIET_SECONDS, SweepReporter
 from hardgap.runs.local import SweepProgress
 
 
@@ -28,9 +28,9 @@ def test_plain_lines_tell_how_long_it_may_take(
     monkeypatch.setattr(module.time, "monotonic", lambda: clock[0])
     with SweepReporter() as report:
         report(at(0, 0.0))
-        clock[0] += PLAIN_SECONDS
+        clock[0] += QUIET_SECONDS
         report(at(1, 20.0))
-        clock[0] += PLAIN_SECONDS / 2
+        clock[0] += QUIET_SECONDS / 2
         report(at(2, 20.0))  # too soon for another line
         clock[0] += 1.0
         report(at(9, 25.0, failed=1))
@@ -41,7 +41,7 @@ def test_plain_lines_tell_how_long_it_may_take(
         "1/10 runs, 2 running, 20.0 steps/s, at most 45 s left",
         "10/10 runs, 0 running, 1 failed",
     ]
-    assert PLAIN_SECONDS < 10
+    assert QUIET_SECONDS < 10
 
 
 @pytest.mark.parametrize(

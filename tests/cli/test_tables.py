@@ -13,7 +13,6 @@ import sys
 import termios
 from collections.abc import Iterator
 from contextlib import closing, redirect_stdout
-from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
@@ -22,11 +21,12 @@ from rich.box import HEAVY_HEAD
 from rich.cells import cell_len
 
 from hardgap.cli import main, output
-from hardgap.cli.baselines import SHOW
-from hardgap.cli.output import show_table, show_text_table
-from hardgap.cli.tables import READABLE, Column, Line, make_columns, table_lines
+from hardgap.cli.output import show_table
+from hardgap.cli.tables import READABLE, Line, columns_of, table_lines
+from hardgap.core.table import Table
 from hardgap.runs.results import import_runs
 from hardgap.runs.store import Store
+from hardgap.studies.interpolation.tables import tables_of
 from hardgap.studies.symbolic.tables import analysis_tables
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -52,17 +52,8 @@ OTHERS = (
 )
 
 
-@dataclass(frozen=True)
-class Table:
-    """A table as it reached the printer."""
-
-    columns: list[Column]
-    detail: list[str]
-    notes: list[str]
-
-    def at(self, width: int) -> list[str]:
-        lines = table_lines(self.columns, width, HEAVY_HEAD, detail=self.detail, notes=self.notes)
-        return [text for text, _ in lines]
+def at(table: Table, width: int) -> list[str]:
+    return [text for text, _ in table_lines(table, width, HEAVY_HEAD)]
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +61,8 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> list[Table]:
     """The tables of many commands, each of which is run once."""
     folder, found = tmp_path_factory.mktemp("tables"), []
 
-    def keep(columns: list[Column], width: int, box: object, *, detail: list[str], notes: list[str]) -> Iterator[Line]:
-        found.append(Table(columns, detail, notes))
+    def keep(table: Table, width: int, box: object) -> Iterator[Line]:
+        found.append(table)
         return iter(())
 
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(StringIO()):
@@ -86,10 +77,8 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> list[Table]:
                 main(command.split())
             assert not ended.value.code, command
         for path in RESULTS.glob("baselines/*.json"):
-            report = json.loads(path.read_text())
-            SHOW[report["kind"]](report)
-        for table in analysis_tables(json.loads((RESULTS / "symbolic/analyses-desk.json").read_text())):
-            show_text_table(table)
+            found += tables_of(json.loads(path.read_text()))
+        found += analysis_tables(json.loads((RESULTS / "symbolic/analyses-desk.json").read_text()))
     return found
 
 
@@ -97,7 +86,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> list[Table]:
 def test_every_table_can_be_read(tables: list[Table], width: int) -> None:
     assert len(tables) > 40
     for table in tables:
-        lines = table.at(width)
+        lines = at(table, width)
         assert max(map(cell_len, lines)) <= width
         if lines[0].startswith("┏"):
             _boxed(table, lines)
@@ -107,12 +96,13 @@ def test_every_table_can_be_read(tables: list[Table], width: int) -> None:
 
 def _boxed(table: Table, lines: list[str]) -> None:
     """Every cell of a column that is shown is there, unbroken if it must be; a column that is not is named below."""
+    columns = columns_of(table)
     inside = [line.strip("┃│").split("┃" if line[0] == "┃" else "│") for line in lines if line[0] in "┃│"]
     count = len(inside[0])
     parts = ["".join(row[place] for row in inside if len(row) == count) for place in range(count)]
-    shown = [column for column in table.columns if _together(column.name, *column.cells) in map(_together, parts)]
+    shown = [column for column in columns if _together(column.name, *column.cells) in map(_together, parts)]
     assert len(shown) == count
-    missing = [column.name for column in table.columns if column not in shown]
+    missing = [column.name for column in columns if column not in shown]
     assert set(missing) <= set(table.detail)
     last = " ".join(lines[lines.index(next(line for line in lines if line[0] == "└")) + 1 :])
     assert all(name in last for name in missing)
@@ -126,10 +116,10 @@ def _boxed(table: Table, lines: list[str]) -> None:
 
 def _stacked(table: Table, lines: list[str]) -> None:
     """Every cell is there, with its name before it."""
-    text = _together(*lines)
-    for cells in zip(*(column.cells for column in table.columns), strict=True):
+    text, columns = _together(*lines), columns_of(table)
+    for cells in zip(*(column.cells for column in columns), strict=True):
         assert all(_together(cell) in text for cell in cells)
-    assert all(_together(column.name) in text for column in table.columns[1:] if any(column.cells))
+    assert all(_together(column.name) in text for column in columns[1:] if any(column.cells))
     assert all(_together(note) in text for note in table.notes)
 
 
@@ -138,22 +128,21 @@ def _together(*texts: str) -> str:
 
 
 def test_detail_goes_from_the_last_on_then_rows_are_stacked() -> None:
-    columns = make_columns(["run", "about", "steps", "time"], [["9dcd", "one two", 600, "1 min 30 s"]], ["steps"])
-
-    def at(width: int) -> list[str]:
-        return [text for text, _ in table_lines(columns, width, HEAVY_HEAD, detail=["steps", "time"])]
-
-    assert at(41)[3] == "│ 9dcd │ one two │   600 │ 1 min 30 s │"
-    assert at(38)[3] == "│ 9dcd │ one two │   600 │"
-    assert " ".join(at(38)[5:]) == "Not shown at this width: time. A wider terminal or --json shows all."
-    assert at(25)[3] == "│ 9dcd │ one two │"
-    assert " ".join(at(25)[5:]).startswith("Not shown at this width: steps · time. ")
-    assert at(17) == ["9dcd", "  about  one two", "  steps  600", "  time   1 min 30", "         s"]
+    row = ["9dcd", "one two", 600, "1 min 30 s"]
+    table = Table("", ["run", "about", "steps", "time"], [row], ["steps"], ["steps", "time"])
+    assert at(table, 41)[3] == "│ 9dcd │ one two │   600 │ 1 min 30 s │"
+    assert at(table, 38)[3] == "│ 9dcd │ one two │   600 │"
+    assert (
+        " ".join(at(table, 38)[5:]) == "Not shown at this width: time. A wider terminal, --json or --format shows all."
+    )
+    assert at(table, 25)[3] == "│ 9dcd │ one two │"
+    assert " ".join(at(table, 25)[5:]).startswith("Not shown at this width: steps · time. ")
+    assert at(table, 17) == ["9dcd", "  about  one two", "  steps  600", "  time   1 min 30", "         s"]
 
 
 def test_a_pipe_gets_whole_lines(capsys: pytest.CaptureFixture[str]) -> None:
     words = "a sentence that goes on " * 20
-    show_table("A title " * 30, ["run", "about"], [["9dcd", words]], notes=["a claim " * 60])
+    show_table(Table("A title " * 30, ["run", "about"], [["9dcd", words]], notes=["a claim " * 60]))
     title, top, _, _, row, note, bottom = capsys.readouterr().out.splitlines()
     assert title.count("title") == 30
     assert row.count("sentence") == 20
@@ -162,7 +151,7 @@ def test_a_pipe_gets_whole_lines(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_no_cell_moves_the_cursor(capsys: pytest.CaptureFixture[str]) -> None:
-    show_table("", ["a"], [["\x1b[2Jgone\r\x07\ud800"]])
+    show_table(Table("", ["a"], [["\x1b[2Jgone\r\x07\ud800"]]))
     assert "│ �[2Jgone��� │" in capsys.readouterr().out
 
 

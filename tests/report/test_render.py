@@ -63,3 +63,15 @@ def test_plain_data_and_a_frame_hold_the_same_cells() -> None:
     frame = render.frame(TABLE)
     assert list(frame.columns) == TABLE.columns
     assert frame["pair"].tolist() == ["^|", "R^"]
+
+
+def test_notes_are_a_column_where_there_are_only_columns() -> None:
+    table = Table("Claims", ["study", "done"], [["a", 1], ["b", 2]], notes=["it holds", "it does not"])
+    assert render.plain(table)["rows"][1] == {"study": "b", "done": 2, "note": "it does not"}
+    assert render.comma_separated(table).splitlines() == ["study,done,note", "a,1,it holds", "b,2,it does not"]
+    assert "| b | 2 | it does not |" in render.markdown(table)
+
+
+def test_several_tables_are_one_csv_that_says_which() -> None:
+    text = render.RENDERERS["csv"]([Table("One", ["a", "b"], [[1, 2]]), Table("Two", ["b", "c"], [[3, None]])])
+    assert text.splitlines() == ["table,a,b,c", "One,1,2,", "Two,,3,"]

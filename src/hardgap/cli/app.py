@@ -18,8 +18,8 @@ from hardgap.core.errors import BadInput
 BUG = 70
 """The exit code of what must not happen, as in sysexits.h."""
 EPILOGUE = """\
-Start with `hardgap demo`, then `hardgap reproduce main`. Every command that prints a table takes `--json`; \
-progress goes to stderr."""
+Start with `hardgap demo`, then `hardgap reproduce main`. Every command that prints a table takes `--format` \
+(markdown, html, csv, latex, json) and `--json` for all that it found; progress goes to stderr."""
 
 # A command is named by where it lives, so that `--help` imports none of them.
 COMMANDS = {

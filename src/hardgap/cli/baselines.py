@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from hardgap.cli.gap_options import Hide, HideRandom, HideSeed, check_seed, parse_gap
-from hardgap.cli.output import STORE, Json, StoreFolder, Trust, percent, show_json, show_table
+from hardgap.cli.output import STORE, TABLES, Show, StoreFolder, Trust
+from hardgap.cli.progress import show_parts
 from hardgap.cli.writing import check_figure
 from hardgap.core.errors import BadInput
-from hardgap.core.wording import plural
 
 if TYPE_CHECKING:
     from hardgap.runs.store import Store
@@ -41,7 +41,7 @@ def baselines(
     seed: int = 0,
     trust: Trust = False,
     store: StoreFolder = STORE,
-    json: Json = False,
+    output: Show = TABLES,
 ) -> None:
     """Every interpolation method on the same gap: what can similarity alone do with it?
 
@@ -80,7 +80,9 @@ def baselines(
         from hardgap.studies.interpolation.figure import draw
 
         save_figure(draw(report), figure)
-    show_json(report) if json else SHOW[report["kind"]](report)
+    from hardgap.studies.interpolation.tables import tables_of
+
+    output.show(report, tables_of(report))
 
 
 def _methods(names: list[str], *, temporal: bool) -> tuple[Method, ...]:
@@ -103,7 +105,6 @@ def _of_runs(
     *,
     trust: bool,
 ) -> dict[str, Any]:
-    from hardgap.cli.parts import show_parts
     from hardgap.core import plugins
     from hardgap.runs.store import Store
     from hardgap.studies.interpolation import measure as study
@@ -137,7 +138,6 @@ def _numbers(text: str) -> list[int]:
 
 
 def _truth_table(gap: Gap, methods: tuple[Method, ...], seed: int) -> dict[str, Any]:
-    from hardgap.cli.parts import show_parts
     from hardgap.worlds.automaton.baselines.input_space import truth_table_report
 
     with show_parts() as progress:
@@ -145,7 +145,6 @@ def _truth_table(gap: Gap, methods: tuple[Method, ...], seed: int) -> dict[str, 
 
 
 def _temporal(gap: Gap, width: int, size: int | None, methods: tuple[Method, ...], seed: int) -> dict[str, Any]:
-    from hardgap.cli.parts import show_parts
     from hardgap.studies.interpolation import temporal as study
 
     size = study.SIZE if size is None else size
@@ -163,105 +162,3 @@ def one_thread() -> Iterator[None]:
     single_thread()
     with threadpool_limits(1):
         yield
-
-
-def _show_levels(report: dict[str, Any]) -> None:
-    """Table 1 as the paper prints it, the control below it."""
-    from hardgap.studies.interpolation.published import PUBLISHED_NETWORK
-
-    methods = list(report["table"][0]["holdout"])
-    lines = [
-        [line["title"], *(_range(line["holdout"][m]) for m in methods), _digits(line["network"])]
-        for line in report["table"]
-    ]
-    size = report["setting"]["size"]
-    columns = ["representation level", *methods, "network"]
-    show_table(f"{report['about']}: right answers on hidden cells, %", columns, lines, right=columns[1:])
-    control = [[line["title"], *(_digits(line["visible"][m]) for m in methods)] for line in report["table"]]
-    show_table(f"Control: on visible cells, %; {size} examples learned from", columns[:-1], control, right=columns[1:])
-    published = [
-        [line["title"], *(_verdict(line, m) for m in line["published"]), _digits(PUBLISHED_NETWORK)]
-        for line in report["table"]
-        if line["published"]
-    ]
-    if published:
-        names = [*next(line["published"] for line in report["table"] if line["published"]), "network"]
-        show_table("Published (Table 1, width 101), %", ["representation level", *names], published, right=names)
-
-
-def _verdict(line: dict[str, Any], method: str) -> str:
-    verdict = line["verdict"].get(method)
-    note = "" if verdict in (None, "agrees") else f" (measured {verdict})"
-    return _range(line["published"][method]) + note
-
-
-def _show_sizes(report: dict[str, Any]) -> None:
-    sizes = report["sizes"]
-    methods = list(sizes[0]["table"][0]["holdout"])
-    lines = [
-        [
-            line["title"] if i == 0 else "",
-            method,
-            *(_range(entry["table"][place]["holdout"][method]) for entry in sizes),
-        ]
-        for place, line in enumerate(sizes[0]["table"])
-        for i, method in enumerate(methods)
-    ]
-    columns = [str(entry["size"]) for entry in sizes]
-    title = f"{report['about']}: right answers on hidden cells, %, by number of examples learned from"
-    show_table(title, ["representation level", "method", *columns], lines, right=columns)
-
-
-def _show_truth_table(report: dict[str, Any]) -> None:
-    methods = list(report["table"][0]["holdout"])
-    lines = [
-        [p["pattern"], p["neighbourhood"], p["truth"], *(p["answers"][m] for m in methods)] for p in report["patterns"]
-    ]
-    right = [_digits(report["table"][0]["holdout"][m][0]) for m in methods]
-    columns = ["pattern", "neighbourhood", "true output", *methods]
-    show_table(
-        f"{report['about']}: answers for the hidden patterns, learned from {plural(report['visible'], 'visible one')}",
-        columns,
-        [*lines, ["right, %", "", "", *right]],
-        right=columns[2:],
-    )
-
-
-def _show_temporal(report: dict[str, Any]) -> None:
-    lines = [
-        [
-            name,
-            percent(found["holdout"]),
-            report["published"].get(name),
-            percent(found["visible"]),
-            percent(found["shown"]),
-        ]
-        for name, found in report["methods"].items()
-    ]
-    setting = report["setting"]
-    columns = ["method", "hidden, t=1", "published (width 101)", "visible, t=1", "learned from"]
-    show_table(
-        f"{report['about']}: first row, position and timestep; width {setting['width']}, {setting['size']} cells "
-        f"of t=1 to {setting['steps']}; right answers, %",
-        columns,
-        lines,
-        right=columns[1:],
-    )
-
-
-def _range(values: list[float] | tuple[float, float]) -> str:
-    """`34–42`, or one number where both are the same to a percent, as Table 1 prints it."""
-    low, high = (f"{value:.0f}" for value in values)
-    return low if low == high else f"{low}–{high}"
-
-
-def _digits(value: float) -> str:
-    return f"{value:.1f}"
-
-
-SHOW: dict[str, Callable[[dict[str, Any]], None]] = {
-    "levels": _show_levels,
-    "sizes": _show_sizes,
-    "truth-table": _show_truth_table,
-    "temporal": _show_temporal,
-}

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import Json, err, show_json, show_table
+from hardgap.cli.output import TABLES, Show, err
+from hardgap.core.table import Table
+
+Measured = tuple[Any, list[Table]]
+"""The data, and the tables that show it."""
 
 
 def bench(
@@ -16,7 +21,7 @@ def bench(
     updates: Annotated[int, Parameter(help="Training steps a round.")] = 6,
     examples: Annotated[int, Parameter(help="Derivations decoded a round.")] = 2_048,
     rounds: Annotated[int, Parameter(help="Interleaved rounds; ratios are medians over them.")] = 3,
-    json: Json = False,
+    output: Show = TABLES,
 ) -> None:
     """Speed as ratios against what you would otherwise use, measured side by side in one run.
 
@@ -30,64 +35,60 @@ def bench(
 
     if min(updates, examples, rounds) < 1:
         raise BadInput("--updates, --examples and --rounds must be at least 1")
-    found: dict[str, object] = {}
-    if what in ("all", "training"):
-        found["training"] = _training(updates, rounds, quiet=json)
-    if what in ("all", "rollout"):
-        found["rollout"] = _rollout(rounds, quiet=json)
-    if what in ("all", "symbolic"):
-        found["symbolic"] = _symbolic(updates, examples, rounds, quiet=json)
-    if json:
-        show_json(found)
+    parts: dict[str, Callable[[], Measured]] = {
+        "training": lambda: _training(updates, rounds),
+        "rollout": lambda: _rollout(rounds),
+        "symbolic": lambda: _symbolic(updates, examples, rounds),
+    }
+    found = {name: measure() for name, measure in parts.items() if what in ("all", name)}
+    tables = [table for _, several in found.values() for table in several]
+    output.show({name: data for name, (data, _) in found.items()}, tables)
 
 
-def _training(updates: int, rounds: int, *, quiet: bool) -> dict[str, object]:
+def _say(line: str) -> None:
+    err().print(line)
+
+
+def _training(updates: int, rounds: int) -> Measured:
     from hardgap.bench.training import measure
 
-    result = measure(updates, rounds, say=lambda line: err().print(line))
-    if not quiet:
-        show_table(
-            "Training at the paper's geometry (width 101, batch 128, 4 unrolled steps), whole machine",
-            ["", "value"],
-            [
-                ["plain script, steps/s", f"{result.plain:.2f}"],
-                [f"hardgap, {result.processes} processes, steps/s", f"{result.ours:.2f}"],
-                ["ratio (median of rounds)", f"{result.ratio:.2f}  {list(result.ratios)}"],
-                ["share of the matrix-multiplication limit", f"{100 * result.share_of_matmul:.0f} %"],
-                ["that limit, GFLOP/s", f"{result.matmul_gflops:.0f}"],
-            ],
-        )
-    return result.as_dict()
+    result = measure(updates, rounds, say=_say)
+    title = "Training at the paper's geometry (width 101, batch 128, 4 unrolled steps), whole machine"
+    rows = [
+        ["plain script, steps/s", f"{result.plain:.2f}"],
+        [f"hardgap, {result.processes} processes, steps/s", f"{result.ours:.2f}"],
+        ["ratio (median of rounds)", f"{result.ratio:.2f}  {list(result.ratios)}"],
+        ["share of the matrix-multiplication limit", f"{100 * result.share_of_matmul:.0f} %"],
+        ["that limit, GFLOP/s", f"{result.matmul_gflops:.0f}"],
+    ]
+    return result.as_dict(), [Table(title, ["", "value"], rows)]
 
 
-def _rollout(rounds: int, *, quiet: bool) -> list[dict[str, object]]:
+def _rollout(rounds: int) -> Measured:
     from hardgap.bench.rollout import measure
 
-    found = measure(repeats=rounds, say=lambda line: err().print(line))
-    if not quiet:
-        figures = ["seconds", "cpu s", "times ours", "by cpu"]
-        show_table(
-            "Rollouts: 10,000 rows × width 101 × 100 steps, medians; ours is the bit-sliced final state",
-            ["", "version", "output", *figures, "note"],
-            [[row["name"], row["version"], row["output"], *_figures(row), row["note"]] for row in found],
-            right=figures,
-        )
-    return found
+    found = measure(repeats=rounds, say=_say)
+    title = "Rollouts: 10,000 rows × width 101 × 100 steps, medians; ours is the bit-sliced final state"
+    figures = ["seconds", "cpu s", "times ours", "by cpu"]
+    rows = [[row["name"], row["version"], row["output"], *_figures(row), row["note"]] for row in found]
+    return found, [Table(title, ["", "version", "output", *figures, "note"], rows, figures)]
 
 
-def _symbolic(updates: int, examples: int, rounds: int, *, quiet: bool) -> dict[str, object]:
+def _symbolic(updates: int, examples: int, rounds: int) -> Measured:
     from hardgap.bench.symbolic import measure
 
-    found = measure(updates, examples, rounds, say=lambda line: err().print(line))
+    found = measure(updates, examples, rounds, say=_say)
     units = {"training": "examples/s in batches of 512", "decoding": "derivations/s of 15 tokens"}
-    for what, unit in {} if quiet else units.items():
-        show_table(
+    figures = ["per second", "hardgap is times as fast"]
+    return found, [
+        Table(
             f"Experiment 2, {what} on {found['processes']} cores: {unit}, medians of {rounds}",
-            ["", "per second", "hardgap is times as fast", "in each round"],
+            ["", *figures, "in each round"],
             [[row["name"], f"{row['per_second']:,.0f}", f"{row['ratio']:.2f}", row["ratios"]] for row in found[what]],
-            right=["per second", "hardgap is times as fast"],
+            figures,
         )
-    return found
+        for what, unit in units.items()
+    ]
 
 
 def _figures(row: dict[str, Any]) -> list[str | None]:

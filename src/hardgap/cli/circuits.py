@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from hardgap.cli.gap_options import check_seed
-from hardgap.cli.output import STORE, Json, StoreFolder, Trust, err, show_json, show_text_table
+from hardgap.cli.output import STORE, TABLES, Output, Show, StoreFolder, Trust, err
 from hardgap.cli.writing import check_figure
 from hardgap.core.errors import BadInput
 from hardgap.core.wording import plural
@@ -37,7 +37,7 @@ def circuits(
     seed: Annotated[int, Parameter(help="Of the contexts and targets that are drawn.")] = 0,
     trust: Trust = False,
     store: StoreFolder = STORE,
-    json: Json = False,
+    output: Show = TABLES,
 ) -> None:
     """Open a trained network: what it computes, where, and since when.
 
@@ -65,9 +65,9 @@ def circuits(
     if trust:
         plugins.trust(config.plugins())
     if over_time:
-        _over_time(opened, config, figure, json=json)
+        _over_time(opened, config, figure, output)
     else:
-        _open(opened, config, only, step, figure, seed, json=json)
+        _open(opened, config, only, step, figure, seed, output)
 
 
 def _automaton(store: Store, run: str) -> AutomatonRun:
@@ -88,8 +88,7 @@ def _open(
     step: int | None,
     figure: Path | None,
     seed: int,
-    *,
-    json: bool,
+    output: Output,
 ) -> None:
     from hardgap.runs.execute import load_trained
     from hardgap.studies.circuits.findings import findings_table
@@ -104,15 +103,10 @@ def _open(
         raise BadInput("; ".join(opening.does_not_apply.values()))
     data = {"run": config.id, "about": config.describe(), "step": step, **opening.as_dict()}
     _draw(data, figure, over_time=False)
-    if json:
-        show_json(data)
-        return
-    tables = circuit_tables(data) if only is not None else [findings_table(data), *circuit_tables(data)]
-    for table in tables:
-        show_text_table(table)
+    output.show(data, [*([] if only is not None else [findings_table(data)]), *circuit_tables(data)])
 
 
-def _over_time(store: Store, config: AutomatonRun, figure: Path | None, *, json: bool) -> None:
+def _over_time(store: Store, config: AutomatonRun, figure: Path | None, output: Output) -> None:
     from hardgap.runs.summary import restarts
     from hardgap.studies.circuits.tables import timeline_table
     from hardgap.worlds.automaton.circuits.opening import rows_of
@@ -125,11 +119,7 @@ def _over_time(store: Store, config: AutomatonRun, figure: Path | None, *, json:
     curve = store.curve(config.id)
     data = {"run": config.id, "about": config.describe(), "restarts": restarts(curve), **timeline.as_dict()}
     _draw(data, figure, over_time=True, curve=curve)
-    if json:
-        show_json(data)
-        return
-    table = timeline_table(data)
-    show_text_table(table)
+    output.show(data, [timeline_table(data)])
 
 
 def _snapshots(store: Store, config: AutomatonRun) -> Iterator[tuple[int, nn.Module]]:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import Json, out, show_json, show_table
-from hardgap.cli.parts import Tell, show_parts
+from hardgap.cli.output import TABLES, Show
+from hardgap.cli.progress import Tell, show_parts
 from hardgap.cli.writing import check_file, check_folder
 from hardgap.core.errors import BadInput
+from hardgap.core.table import Table
 from hardgap.core.wording import plural
 
 if TYPE_CHECKING:
@@ -35,11 +36,13 @@ def construct(
     code: Annotated[
         Literal["one-hot", "circle"] | None, Parameter(help="With --then: the paper's position code, or 10 dimensions.")
     ] = None,
-    output: Annotated[Path | None, Parameter(help="Where to save; rule-NAME-WIDTH.safetensors if not given.")] = None,
+    file: Annotated[
+        Path | None, Parameter(name="--output", help="Where to save; rule-NAME-WIDTH.safetensors if not given.")
+    ] = None,
     limits: Annotated[
         bool, Parameter(negative="", help="Also: how wide float16 to float64 can go before routing fails.")
     ] = False,
-    json: Json = False,
+    output: Show = TABLES,
 ) -> int:
     """Encoder weights that compute a rule exactly: verified on every row of widths 3 to 12, then saved.
 
@@ -57,9 +60,9 @@ def construct(
 
     rules = tuple(parse_rule(text) for text in (rule, *(then or ())))
     more = f"-and-{len(rules) - 1}-more" if then else ""
-    path = output or Path(f"rule-{rules[0].name.replace(':', '-')}{more}-{width}.safetensors")
+    path = file or Path(f"rule-{rules[0].name.replace(':', '-')}{more}-{width}.safetensors")
     if not path.name:
-        raise BadInput(f"--output {str(output)!r}: name a file")
+        raise BadInput(f"--output {str(file)!r}: name a file")
     check_folder("--output", path.parent)
     if path.parent.exists():
         check_file("--output", path)
@@ -68,7 +71,8 @@ def construct(
         if limits:
             progress("how wide each precision can go", 0, 0)
             report["limits"] = _limits()
-    show_json(report) if json else _show(report)
+    output.show(report, [_checks(report), *map(_limit, report.get("limits", []))])
+    output.say(_words(report))
     return int(not report["exact"])
 
 
@@ -125,31 +129,32 @@ def _limits() -> list[dict[str, Any]]:
     return found
 
 
-def _show(report: dict[str, Any]) -> None:
-    model, columns = report["model"], ["width", "rows", "wrong cells", "smallest logit margin"]
+def _checks(report: dict[str, Any]) -> Table:
+    columns = ["width", "rows", "wrong cells", "smallest logit margin"]
     rows = [
         [c["width"], f"{'all' if c['every_row'] else 'random'} {c['rows']:,}", c["wrong_cells"], f"{c['margin']:.6f}"]
         for c in report["checks"]
     ]
-    show_table(f"Rule {' then '.join(report['rules'])}", columns, rows, right=columns)
-    out().print(
-        f"{model['dim']} dimensions, {plural(model['heads'], 'head')}, {plural(model['layers'], 'layer')},"
-        f" {plural(model['ffn'], 'hidden unit')}; {report['parameters']:,} parameters at width {report['width']}"
-    )
-    bound = report["bound_all_rows"]
+    return Table(f"Rule {' then '.join(report['rules'])}", columns, rows, right=columns)
+
+
+def _words(report: dict[str, Any]) -> str:
+    model, bound = report["model"], report["bound_all_rows"]
     everywhere = f"; at least {bound:.4f}, before rounding, on all rows of width {report['width']}" if bound else ""
     verdict = "exact" if report["exact"] else "NOT exact"
-    out().print(f"{verdict}: smallest logit margin {report['smallest_margin']:.6f}{everywhere}")
-    out().print(f"saved to {report['saved']}" if "saved" in report else "not saved")
-    _show_limits(report.get("limits", []))
+    return (
+        f"{model['dim']} dimensions, {plural(model['heads'], 'head')}, {plural(model['layers'], 'layer')},"
+        f" {plural(model['ffn'], 'hidden unit')}; {report['parameters']:,} parameters at width {report['width']}\n"
+        f"{verdict}: smallest logit margin {report['smallest_margin']:.6f}{everywhere}\n"
+        + (f"saved to {report['saved']}" if "saved" in report else "not saved")
+    )
 
 
-def _show_limits(limits: list[dict[str, Any]]) -> None:
+def _limit(limit: dict[str, Any]) -> Table:
+    title = (
+        f"{limit['precision']}: routing cannot fail below width {limit['guaranteed_below']:,.0f},"
+        f" measured intact up to {limit['measured_up_to']:,}"
+    )
     columns = ["width", "attention on the neighbour, measured", "at least, predicted"]
-    for limit in limits:
-        out().print(
-            f"\n{limit['precision']}: routing cannot fail below width {limit['guaranteed_below']:,.0f},"
-            f" measured intact up to {limit['measured_up_to']:,}"
-        )
-        curve = [[f"{p['width']:,}", f"{p['measured']:.4f}", f"{p['predicted']:.4f}"] for p in limit["curve"]]
-        show_table("", columns, curve, right=columns)
+    curve = [[f"{p['width']:,}", f"{p['measured']:.4f}", f"{p['predicted']:.4f}"] for p in limit["curve"]]
+    return Table(title, columns, curve, right=columns)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from hardgap.cli.output import show_written
-from hardgap.cli.parts import show_parts
+from hardgap.cli.progress import show_parts
 from hardgap.cli.writing import check_document
 
 if TYPE_CHECKING:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from hardgap.cli.gap_options import Hide, HideRandom, HideSeed, check_seed, parse_gap
-from hardgap.cli.output import Json, out, percent, show_json, show_table
-from hardgap.cli.parts import show_parts
+from hardgap.cli.output import TABLES, Show, percent
+from hardgap.cli.progress import show_parts
 from hardgap.core.errors import BadInput
+from hardgap.core.table import Table
 from hardgap.core.wording import plural
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def identify(
         ),
     ] = "all",
     seed: Annotated[int, Parameter(help="Seed of the rows.")] = 0,
-    json: Json = False,
+    output: Show = TABLES,
 ) -> None:
     """Does what is visible of the rollouts determine what is hidden?
 
@@ -68,18 +69,15 @@ def identify(
         answer = ask(gap, initial, steps, CRITERIA if criterion == "all" else (criterion,), on_progress=progress)
     if criterion == "gf2" and answer.gf2 is None:
         raise BadInput(f"--criterion gf2: Rule {gap.rule.name} is not an XOR of its cells; use strict or rule")
-    if json:
-        show_json(answer.as_dict())
-    else:
-        _show(answer)
+    output.show(answer.as_dict(), [_table(answer)])
+    if answer.rule:
+        output.say(_verdict(answer.rule.best, answer.steps))
 
 
-def _show(answer: Identifiability) -> None:
+def _table(answer: Identifiability) -> Table:
     rows, steps = plural(answer.rows, "random row"), plural(answer.steps, "step")
     title = f"{answer.gap.describe()}: {rows} of width {answer.width}, {steps}"
-    show_table(title, ["criterion", "question", "answer"], _rows(answer), right=["answer"])
-    if answer.rule:
-        out().print(_verdict(answer.rule.best, answer.steps))
+    return Table(title, ["criterion", "question", "answer"], _rows(answer), right=["answer"])
 
 
 def _rows(answer: Identifiability) -> list[list[str]]:

@@ -6,24 +6,25 @@ import json
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 from rich.box import HEAVY_HEAD
 from rich.console import Console
 from rich.text import Text
 
-from hardgap.cli.tables import make_columns, printable, table_lines
-
-if TYPE_CHECKING:
-    from hardgap.core.table import Table
+from hardgap.cli.tables import printable, table_lines
+from hardgap.core.errors import BadInput
+from hardgap.core.table import Table
+from hardgap.report.render import RENDERERS, Format
 
 StoreFolder = Annotated[Path, Parameter(name="--store", env_var="HARDGAP_STORE", help="Folder that keeps the runs.")]
-Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON instead of a table.")]
+Json = Annotated[bool, Parameter(name="--json", negative="", help="Print all data as JSON instead.")]
 Trust = Annotated[
     bool, Parameter(name="--trust", negative="", help="Run the plug-ins that a stored run names: somebody's code.")
 ]
@@ -67,40 +68,64 @@ def show_written(asked: Path, written: Sequence[Path]) -> None:
 
 
 def show_json(data: Any) -> None:
-    print(json.dumps(data, indent=1, allow_nan=False))
+    """Of a list, one line a row: quicker to write, to read and to search than one line a value."""
+    if isinstance(data, list):
+        print("[" + ",\n ".join(json.dumps(row, allow_nan=False) for row in data) + "]")
+    else:
+        print(json.dumps(data, indent=1, allow_nan=False))
 
 
-def show_json_lines(rows: Sequence[Any]) -> None:
-    """A JSON list with one line a row: quicker to write, to read and to search than one line a value."""
-    print("[" + ",\n ".join(json.dumps(row, allow_nan=False) for row in rows) + "]")
+@dataclass(frozen=True)
+class Output:
+    """How a command answers: the one way in which tables, and the data behind them, reach stdout."""
+
+    json: Json = False
+    format: Annotated[
+        Format, Parameter(help="How tables are printed; json: their cells. Several tables are one as csv.")
+    ] = "table"
+
+    def __post_init__(self) -> None:
+        if self.json and self.format != "table":
+            raise BadInput(f"--json and --format {self.format}: choose one of them")
+
+    @property
+    def for_a_program(self) -> bool:
+        """Whether something else than a terminal is meant, so that nothing is left out and nothing is added."""
+        return self.json or self.format != "table"
+
+    def show(self, data: Any, tables: Iterable[Table]) -> None:
+        """The data as JSON, or the tables, which are only made if they are wanted."""
+        if self.json:
+            show_json(data)
+        elif self.format == "table":
+            for table in tables:
+                show_table(table)
+        else:
+            print(RENDERERS[self.format](list(tables)), end="")
+
+    def say(self, words: str) -> None:
+        """Words around tables. They go to stderr where stdout is to hold tables alone; JSON has its own."""
+        if not self.json:
+            (err() if self.for_a_program else out()).print(words, markup=False)
 
 
-def show_table(
-    title: str,
-    columns: Sequence[str],
-    rows: Sequence[Sequence[object]],
-    right: Sequence[str] = (),
-    detail: Sequence[str] = (),
-    notes: Sequence[str] = (),
-) -> None:
-    """A table on stdout; columns named in `right` are aligned as numbers, and `notes` are words below each row.
+Show = Annotated[Output, Parameter(name="*")]
+TABLES = Output()
 
-    It is as wide as the terminal at most, and as wide as its content in a pipe. Columns named in `detail` are left out
+
+def show_table(table: Table) -> None:
+    """A table on stdout.
+
+    It is as wide as the terminal at most, and as wide as its content in a pipe. Columns of `detail` are left out
     first, from the last on, while the table is wider than that (its least width: what the first column, numbers and
     verdicts need, 24 characters for each column of words, 3 between two); if that is not enough, rows are stacked.
     """
     console = out()
-    if title:
-        console.print(Text(printable(title), "bold"))
-    made = make_columns(columns, rows, right)
-    lines = table_lines(made, console.width, HEAVY_HEAD.substitute(console.options), detail=detail, notes=notes)
+    if table.title:
+        console.print(Text(printable(table.title), "bold"))
+    lines = table_lines(table, console.width, HEAVY_HEAD.substitute(console.options))
     for style, group in groupby(lines, key=itemgetter(1)):
         console.out("\n".join(line for line, _ in group), style=style or None, highlight=False)
-
-
-def show_text_table(table: Table) -> None:
-    """A table that a report made."""
-    show_table(table.title, table.columns, table.rows, table.right, table.detail, table.notes)
 
 
 def percent(share: float | None) -> str:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from hardgap.cli.gap_options import parse_gap
-from hardgap.cli.output import Json, out, show_json, show_table
-from hardgap.cli.parts import show_parts
+from hardgap.cli.output import TABLES, Output, Show, out
+from hardgap.cli.progress import show_parts
 from hardgap.core.errors import BadInput
+from hardgap.core.table import Table
 from hardgap.core.wording import plural
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def prove(
     weights: Annotated[
         Path | None, Parameter(help="Instead: the embedding statements on a trained encoder (.safetensors).")
     ] = None,
-    json: Json = False,
+    output: Show = TABLES,
 ) -> int:
     """Check every theorem, lemma and corollary of the paper exactly, and what goes beyond them.
 
@@ -52,15 +53,14 @@ def prove(
     if rule is not None and weights is not None:
         raise BadInput("--rule and --weights ask for different things: give one of them")
     if rule is not None:
-        return _votes(rule, hide, json=json)
+        return _votes(rule, hide, output)
     if hide is not None:
         raise BadInput("--hide goes with --rule: the theorems name their own hidden points")
     start = perf_counter()
-    found = _prove(weights, quiet=json)
-    if json:
-        show_json([statement.as_json() for statement in found])
-    else:
-        out().print(_summary(found, perf_counter() - start))
+    found = _prove(weights, quiet=output.for_a_program)
+    if output.for_a_program:
+        output.show([statement.as_json() for statement in found], [_table(found)])
+    output.say(_summary(found, perf_counter() - start))
     return int(any(statement.surprising for statement in found))
 
 
@@ -110,13 +110,20 @@ def _show(statement: Statement) -> Statement:
     return statement
 
 
+def _table(found: list[Statement]) -> Table:
+    columns = ["statement", "of", "verdict", "claim", "cases", "detail"]
+    origin = {True: "the paper", False: "ours"}
+    rows = [[s.name, origin[s.published], s.verdict, s.claim, s.cases, s.detail] for s in found]
+    return Table("Every statement, checked exactly", columns, rows)
+
+
 def _summary(found: list[Statement], seconds: float) -> str:
     counts = {name: sum(s.verdict == name for s in found) for name in dict.fromkeys(s.verdict for s in found)}
     told = " · ".join(f"{verdict} {count}" for verdict, count in counts.items())
     return f"\n{plural(len(found), 'statement')} in {seconds:.1f} s: {told}"
 
 
-def _votes(rule: str, hide: str | None, *, json: bool) -> int:
+def _votes(rule: str, hide: str | None, output: Output) -> int:
     from hardgap.theory.votes import votes, votes_of_set
     from hardgap.worlds.automaton.rule import parse_rule
 
@@ -125,21 +132,19 @@ def _votes(rule: str, hide: str | None, *, json: bool) -> int:
     with show_parts() as progress:
         progress("every method on every hidden pattern", 0, 1)
         rows = votes(parsed) if gap is None else _of_one(gap) if len(gap.hidden) == 1 else votes_of_set(gap)
-    if json:
-        hidden = {} if gap is None else {"hidden": list(gap.hidden)}
-        show_json({"rule": parsed.name, **hidden, "patterns": [_as_dict(row) for row in rows]})
-        return 0
+    hidden = {} if gap is None else {"hidden": list(gap.hidden)}
     methods = list(rows[0].methods)
     together = f"{plural(len(rows), 'pattern')} hidden at once" if gap else "each pattern hidden in turn"
-    show_table(
+    table = Table(
         f"Rule {parsed.name}: {together}, all others visible. What must each method answer?",
         ["pattern", "", "output", *methods],
         [[row.pattern, row.text, row.output, *(row.methods[m].verdict for m in methods)] for row in rows],
         right=["pattern", "output"],
     )
-    _explain(rows)
+    output.show({"rule": parsed.name, **hidden, "patterns": [_as_dict(row) for row in rows]}, [table])
+    output.say(_explain(rows))
     if gap and len(rows) > 1:
-        out().print("GP and kernel ridge are settled for a single hidden pattern only (Theorem 4's spectrum).")
+        output.say("GP and kernel ridge are settled for a single hidden pattern only (Theorem 4's spectrum).")
     return 0
 
 
@@ -149,13 +154,13 @@ def _of_one(gap: Gap) -> list[PatternVotes]:
     return [votes(gap.rule)[gap.hidden[0]]]
 
 
-def _explain(rows: list[PatternVotes]) -> None:
+def _explain(rows: list[PatternVotes]) -> str:
     hopeless = [row for row in rows if all(v.verdict in ("wrong", "never right") for v in row.methods.values())]
     which = f": {', '.join(str(row.pattern) for row in hopeless)}" if 0 < len(hopeless) < len(rows) else ""
     verdict = f"No method is right, ties apart, on {len(hopeless)} of {plural(len(rows), 'pattern')}{which}."
     if not hopeless:
         verdict = "For each of these patterns there is a method that is not forced to be wrong."
-    out().print(
+    return (
         "right, wrong: every member of the family (every tie-break, weighting, width, noise, tree)."
         f" never right, never wrong: some members tie. open: members disagree (--json names two).\n{verdict}"
     )

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import STORE, Json, StoreFolder
+from hardgap.cli.output import STORE, TABLES, Show, StoreFolder
 from hardgap.cli.studies import (
     Asked,
     BudgetTime,
@@ -19,7 +19,7 @@ from hardgap.cli.studies import (
     Workers,
     measure_studies,
     show_list,
-    show_results,
+    tables_of,
 )
 
 
@@ -40,7 +40,7 @@ def reproduce(
     ] = None,
     workers: Workers = None,
     store: StoreFolder = STORE,
-    json: Json = False,
+    output: Show = TABLES,
 ) -> int:
     """Run what is missing of a claim, then print measured beside published.
 
@@ -61,9 +61,9 @@ def reproduce(
     from hardgap.studies.study import STUDIES, choose
 
     if list_them:
-        show_list(choose(studies) if studies else list(STUDIES.values()), scale, store, json=json)
+        show_list(choose(studies) if studies else list(STUDIES.values()), scale, store, output)
         return 0
     asked = Asked(scale, store, seeds, budget, run, figure, keep, workers, baselines)
     code, results = measure_studies(choose(studies), asked)
-    show_results(results, json=json)
+    output.show([result.as_dict() for result in results], tables_of(results))
     return code

@@ -8,8 +8,9 @@ from cyclopts import Parameter
 from rich.text import Text
 
 from hardgap.cli.gap_options import check_seed
-from hardgap.cli.output import Json, out, show_json, show_table
+from hardgap.cli.output import TABLES, Show, out
 from hardgap.core.errors import BadInput
+from hardgap.core.table import Table
 
 
 def rule(
@@ -20,7 +21,7 @@ def rule(
     steps: Annotated[int, Parameter(help="Timesteps in the picture.")] = 30,
     random: Annotated[bool, Parameter(negative="", help="Start from a random row instead of one cell.")] = False,
     seed: int = 0,
-    json: Json = False,
+    output: Show = TABLES,
 ) -> None:
     """A rule's truth table, algebraic normal form, equivalence class, and a picture of its rollout.
 
@@ -48,14 +49,17 @@ def rule(
         "anf": parsed.anf_text(),
         "class": [other.name for other in parsed.equivalence_class()],
     }
-    if json:
-        show_json(facts)
-        return
     shown = facts | {"class": ", ".join(other.name for other in parsed.equivalence_class())}
-    show_table(f"Rule {parsed.name}", ["", "value"], [[k, v] for k, v in shown.items() if k not in ("rule", "table")])
-    neighbourhoods = [[p, parsed.pattern_text(p), parsed.table[p]] for p in range(parsed.patterns)]
-    if parsed.radius <= 2:
-        show_table("Truth table", ["pattern", "neighbourhood", "output"], neighbourhoods, right=["pattern", "output"])
+    about = [[k, v] for k, v in shown.items() if k not in ("rule", "table")]
+    tables = [Table(f"Rule {parsed.name}", ["", "value"], about)]
+    if parsed.radius <= 2 or output.for_a_program:
+        neighbourhoods = [[p, parsed.pattern_text(p), parsed.table[p]] for p in range(parsed.patterns)]
+        tables.append(
+            Table("Truth table", ["pattern", "neighbourhood", "output"], neighbourhoods, ["pattern", "output"])
+        )
+    output.show(facts, tables)
+    if output.for_a_program:
+        return
     row = np.zeros(width, dtype=np.uint8)
     row[width // 2] = 1
     if random:

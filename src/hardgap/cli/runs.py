@@ -7,21 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from hardgap.cli.output import (
-    STORE,
-    Json,
-    StoreFolder,
-    Trust,
-    complain,
-    duration,
-    err,
-    percent,
-    show_json,
-    show_json_lines,
-    show_table,
-)
-from hardgap.cli.parts import show_parts
+from hardgap.cli.output import STORE, TABLES, Output, Show, StoreFolder, Trust, complain, duration, err, percent
+from hardgap.cli.progress import show_parts
 from hardgap.core.errors import BadInput
+from hardgap.core.table import Table
 from hardgap.core.wording import plural
 from hardgap.core.words import differences
 from hardgap.runs.digest import STATUSES, Damaged
@@ -63,14 +52,11 @@ def facts_of(store: Store, run_id: str) -> dict[str, Any]:
     return as_dict(store.listed(ids=[store.get(run_id).id])[0])
 
 
-def show_runs(store: Store, found: list[Listed], of: int, *, json: bool) -> None:
-    """Runs as a table or as JSON, out of so many."""
+def show_runs(store: Store, found: list[Listed], of: int, output: Output) -> None:
+    """Runs, out of so many."""
     differ = differences([(run.about, run.config) for run in found])
     data = [as_dict(run) | {"differs": said} for run, said in zip(found, differ, strict=True)]
-    if json:
-        show_json_lines(data)
-        return
-    if len(found) < of:
+    if len(found) < of and not output.json:
         err().print(f"{len(found)} of {of:,} runs; --limit 0 shows all, --where and --status choose among them")
     columns = {
         "run": [d["run"] for d in data],
@@ -85,13 +71,9 @@ def show_runs(store: Store, found: list[Listed], of: int, *, json: bool) -> None
     }
     if not any(columns["restarted"]):
         del columns["restarted"]
-    show_table(
-        f"{plural(len(found), 'run')} in {store.folder}",
-        list(columns),
-        list(zip(*columns.values(), strict=True)),
-        right=["steps", "visible %", "holdout %", "restarted", "solved at", "time"],
-        detail=["restarted", "steps", "visible %", "time"],
-    )
+    title, rows = f"{plural(len(found), 'run')} in {store.folder}", list(zip(*columns.values(), strict=True))
+    right = ["steps", "visible %", "holdout %", "restarted", "solved at", "time"]
+    output.show(data, [Table(title, list(columns), rows, right, detail=["restarted", "steps", "visible %", "time"])])
 
 
 @runs.command(name="list")
@@ -116,10 +98,11 @@ def list_runs(
     ] = "created",
     reverse: Annotated[bool, Parameter(negative="", help="The other way round.")] = False,
     limit: Annotated[
-        int | None, Parameter(help=f"At most so many; 0 shows all. A table shows {SHOWN} if not told, JSON all.")
+        int | None,
+        Parameter(help=f"At most so many; 0 shows all. A table shows {SHOWN} if not told, other formats all."),
     ] = None,
     store: StoreFolder = STORE,
-    json: Json = False,
+    output: Show = TABLES,
 ) -> None:
     """List the runs of a store, the newest last.
 
@@ -136,7 +119,7 @@ def list_runs(
     if limit is not None and limit < 0:
         raise BadInput(f"--limit {limit}: give a number of runs, or 0 for all")
     wanted = [_field_and_value(text) for text in where] + ([("status", status)] if status is not None else [])
-    most = limit or None if limit is not None or json else SHOWN
+    most = limit or None if limit is not None or output.for_a_program else SHOWN
     first = _reversed(sort) if reverse else sort
     check_list(wanted, first)
     opened = Store(store, create=False)
@@ -145,7 +128,7 @@ def list_runs(
         found = opened.listed(where=wanted, sort="-created", limit=most)[::-1]
     else:
         found = opened.listed(where=wanted, sort=first, limit=most)
-    show_runs(opened, found, total, json=json)
+    show_runs(opened, found, total, output)
 
 
 def _reversed(sort: str) -> str:
@@ -160,7 +143,7 @@ def _field_and_value(text: str) -> tuple[str, str]:
 
 
 @runs.command
-def show(run: str, /, *, store: StoreFolder = STORE, json: Json = False) -> None:
+def show(run: str, /, *, store: StoreFolder = STORE, output: Show = TABLES) -> None:
     """Show one run: what was asked for, what it was made with, and its curve.
 
     RUN is an id or its first digits. Example: `hardgap runs show 9dcd`
@@ -169,21 +152,18 @@ def show(run: str, /, *, store: StoreFolder = STORE, json: Json = False) -> None
     row = opened.get(run)
     curve = opened.curve(row.id)
     facts, config = facts_of(opened, row.id), row.config.model_dump(mode="json")
-    if json:
-        show_json(facts | {"config": config, "versions": row.versions, "curve": curve})
-        return
-    show_table(row.config.describe(), ["", "value"], [*facts.items(), *config.items(), *row.versions.items()])
-    _show_curve(curve)
+    about = [*facts.items(), *config.items(), *row.versions.items()]
+    tables = [Table(row.config.describe(), ["", "value"], about), _curve_table(curve)]
+    output.show(facts | {"config": config, "versions": row.versions, "curve": curve}, tables)
 
 
-def _show_curve(curve: list[dict[str, Any]]) -> None:
+def _curve_table(curve: list[dict[str, Any]]) -> Table:
     columns = ["step", "loss", "visible %", "holdout %"]
     points = [[p["step"], _number(p["loss"]), percent(p["visible"]), percent(p["holdout"])] for p in curve]
     if not (again := restarts(curve)):
-        show_table("Curve", columns, points, right=columns)
-        return
+        return Table("Curve", columns, points, right=columns)
     marked = [[*point, "started again" if point[0] in again else ""] for point in points]
-    show_table("Curve", [*columns, "network"], marked, right=columns)
+    return Table("Curve", [*columns, "network"], marked, right=columns)
 
 
 def _number(value: float | None) -> str:
@@ -259,7 +239,7 @@ def retrain(run: str, /, *, trust: Trust = False, store: StoreFolder = STORE) ->
 
     Exported results carry no weights. Example: `hardgap runs retrain 9dcd07f4e989`
     """
-    from hardgap.cli.live import watch
+    from hardgap.cli.progress import watch
     from hardgap.core import plugins
     from hardgap.runs.checkpoints import Checkpoints
     from hardgap.runs.execute import single_thread
@@ -288,7 +268,7 @@ def certify(
     whole: Annotated[bool, Parameter(negative="", help="Compare all steps of the run.")] = False,
     trust: Trust = False,
     store: StoreFolder = STORE,
-    json: Json = False,
+    output: Show = TABLES,
 ) -> int:
     """Show that hidden targets do not reach a run's training: in a world with other ones, not a bit changes.
 
@@ -300,7 +280,7 @@ def certify(
         hardgap runs certify 9dcd
         hardgap runs certify 9dcd --whole
     """
-    from hardgap.cli.parts import show_parts
+    from hardgap.cli.progress import show_parts
     from hardgap.core import plugins
     from hardgap.core.run import check_plugins
     from hardgap.runs.certificate import certified_steps, leak_certificate
@@ -326,7 +306,7 @@ def certify(
     except KeyboardInterrupt:
         complain("stopped; nothing is certified, and the same command begins again")
         return INTERRUPTED
-    _show_certificate(row, found, json=json)
+    _show_certificate(row, found, output)
     return 0 if found.passed else 1
 
 
@@ -336,7 +316,7 @@ def _announce(row: Row, steps: int) -> None:
     err().print(f"{steps} of {row.config.budget.steps} steps, in two processes side by side{about}")
 
 
-def _show_certificate(row: Row, found: Certificate, *, json: bool) -> None:
+def _show_certificate(row: Row, found: Certificate, output: Output) -> None:
     from hardgap.runs.certificate import not_covered
 
     verdict = (
@@ -350,7 +330,5 @@ def _show_certificate(row: Row, found: Certificate, *, json: bool) -> None:
         "compared": "initial weights; every batch: inputs, masks, visible targets; weights after every step",
         "not covered": "; ".join(not_covered(row.config, found.steps)) or None,
     }  # fmt: skip
-    if json:
-        show_json(facts | {"true": found.true, "decoy": found.decoy})
-    else:
-        show_table(row.config.describe(), ["", "value"], list(facts.items()))
+    data = facts | {"true": found.true, "decoy": found.decoy}
+    output.show(data, [Table(row.config.describe(), ["", "value"], list(facts.items()))])

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import err, show_json, show_table, show_text_table
+from hardgap.cli.output import Output, err
 from hardgap.cli.writing import check_figure, check_folder
 from hardgap.core.errors import BadInput
 from hardgap.core.specs import Scale
+from hardgap.core.table import Table
 from hardgap.core.wording import plural
 
 if TYPE_CHECKING:
-    from hardgap.core.table import Table
     from hardgap.runs.store import Store
     from hardgap.studies.measure import StudyResult
     from hardgap.studies.study import Study
@@ -51,8 +51,8 @@ class Asked:
 
 def measure_studies(studies: Sequence[Study], asked: Asked) -> tuple[int, list[StudyResult]]:
     """Everything that can be refused is refused first; then what is missing is run, and all is measured."""
-    from hardgap.cli.parts import show_parts
-    from hardgap.cli.running import check_workers, parse_duration, run_and_report
+    from hardgap.cli.progress import show_parts
+    from hardgap.cli.sweep import check_workers, parse_duration, run_and_report
     from hardgap.core.parts import part
     from hardgap.runs.store import Store
     from hardgap.studies.measure import measure
@@ -85,16 +85,8 @@ def measure_studies(studies: Sequence[Study], asked: Asked) -> tuple[int, list[S
     return code, results
 
 
-def show_results(results: Sequence[StudyResult], *, json: bool) -> None:
-    """Studies that share a table stand in one."""
-    if json:
-        show_json([result.as_dict() for result in results])
-        return
-    for table in tables_of(results):
-        show_text_table(table)
-
-
 def tables_of(results: Sequence[StudyResult]) -> list[Table]:
+    """Studies that share a table stand in one."""
     from hardgap.core.parts import part
 
     groups: dict[str, list[StudyResult]] = {}
@@ -103,18 +95,16 @@ def tables_of(results: Sequence[StudyResult]) -> list[Table]:
     return [table for path, together in groups.items() for table in part(path)(together)]
 
 
-def show_list(studies: Sequence[Study], scale: Scale, folder: Path, *, json: bool) -> None:
+def show_list(studies: Sequence[Study], scale: Scale, folder: Path, output: Output) -> None:
     """Every study with its claim and how many of its runs are here."""
     from hardgap.runs.store import DATABASE, Store
     from hardgap.studies.measure import progress
 
     store = Store(folder, create=False) if (folder / DATABASE).exists() else None
     found = [(one, *progress(one, scale, store)) for one in studies]
-    if json:
-        show_json([{"study": one.name, "claim": one.claim, "done": done, "planned": all_} for one, done, all_ in found])
-        return
+    data = [{"study": one.name, "claim": one.claim, "done": done, "planned": all_} for one, done, all_ in found]
     rows = [[one.name, one.claim, f"{done}/{planned}"] for one, done, planned in found]
-    show_table(f"Studies at {scale} scale", ["study", "claim", "runs"], rows, right=["runs"])
+    output.show(data, [Table(f"Studies at {scale} scale", ["study", "claim", "runs"], rows, right=["runs"])])
 
 
 def _figure_of(studies: Sequence[Study]) -> str:
@@ -132,7 +122,7 @@ def _prepare(studies: Sequence[Study], scale: Scale, store: Store, kept: Path, s
     if not wanted:
         return seconds
     from hardgap.cli.baselines import one_thread
-    from hardgap.cli.parts import show_parts
+    from hardgap.cli.progress import show_parts
     from hardgap.core.parts import part
 
     began = time.monotonic()

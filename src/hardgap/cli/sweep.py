@@ -1,13 +1,21 @@
-"""`hardgap sweep FILE.toml`"""
+"""`hardgap sweep FILE.toml`, and how `reproduce` trains what is missing, too."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import STORE, Json, StoreFolder
+from hardgap.cli.output import STORE, TABLES, Show, StoreFolder, complain, complain_in_between
+from hardgap.core.errors import BadInput
+from hardgap.core.wording import plural
+
+if TYPE_CHECKING:
+    from hardgap.core.run import Run
+    from hardgap.runs.store import Store
 
 
 def sweep(
@@ -17,7 +25,7 @@ def sweep(
     workers: Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")] = None,
     budget: Annotated[str | None, Parameter(help="Stop after this long, e.g. 90m; the next call goes on.")] = None,
     store: StoreFolder = STORE,
-    json: Json = False,
+    output: Show = TABLES,
 ) -> int:
     """Train every combination that a TOML file asks for.
 
@@ -42,7 +50,6 @@ def sweep(
 
     Example: `hardgap sweep examples/regimes.toml --budget 30m`
     """
-    from hardgap.cli.running import check_workers, parse_duration, run_and_report
     from hardgap.cli.runs import SHOWN, show_runs
     from hardgap.cli.train import tell_other_code
     from hardgap.runs.store import Store
@@ -56,5 +63,53 @@ def sweep(
     tell_other_code(opened, [run for run in runs if run.id not in known])
     code = run_and_report(opened, runs, workers=workers, seconds=seconds)
     ids = [run.id for run in runs]
-    show_runs(opened, opened.listed(ids=ids if json else ids[-SHOWN:]), len(ids), json=json)
+    show_runs(opened, opened.listed(ids=ids if output.for_a_program else ids[-SHOWN:]), len(ids), output)
     return code
+
+
+def parse_duration(text: str) -> float:
+    """Seconds in `90s`, `90m`, `1.5h` or `1h30m`.
+
+    >>> parse_duration("90m"), parse_duration("1h30m")
+    (5400.0, 5400.0)
+    """
+    if not re.fullmatch(r"(\d+(\.\d+)?[smh])+", text):
+        raise BadInput(f"--budget {text}: write a time such as 90s, 90m or 1h30m")
+    units = {"s": 1.0, "m": 60.0, "h": 3600.0}
+    return sum(float(number) * units[unit] for number, _, unit in re.findall(r"(\d+(\.\d+)?)([smh])", text))
+
+
+def check_workers(workers: int | None) -> None:
+    if workers is not None and workers < 1:
+        raise BadInput(f"--workers {workers}: at least one worker is needed")
+
+
+def run_and_report(
+    store: Store, runs: Sequence[Run], *, workers: int | None = None, seconds: float | None = None
+) -> int:
+    """Train what is missing, with progress; the exit code: 0, 1 if a run failed, 130 if interrupted."""
+    from hardgap.cli.progress import SweepReporter
+    from hardgap.runs.local import run_sweep
+    from hardgap.runs.signals import INTERRUPTED, Signals
+
+    with Signals(_stop, _interrupt), SweepReporter() as reporter:
+        ended = run_sweep(store, runs, workers=workers, seconds=seconds, on_progress=reporter)
+    with store.wanted((run.id, 0) for run in runs) as wanted:
+        counts = {status: number for status, (number, _) in wanted.counts().items()}
+    if ended != "finished":
+        why = "the time budget is spent" if ended == "budget" else "stopped"
+        left, all_runs = counts.get("queued", 0) + counts.get("running", 0), sum(counts.values())
+        complain(f"{why}; {left} of {plural(all_runs, 'run')} left, and the same command goes on from there")
+    failed = store.listed(where=[("status", "failed")], ids=[run.id for run in runs]) if "failed" in counts else []
+    for row in failed:
+        complain(f"run {row.id} failed: {row.error}")
+    return INTERRUPTED if ended == "interrupted" else 1 if failed else 0
+
+
+def _stop() -> None:
+    complain_in_between("stopping, once every worker has saved what it has; another Ctrl-C ends at once")
+    _interrupt()
+
+
+def _interrupt() -> None:
+    raise KeyboardInterrupt

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from hardgap.cli.output import STORE, Json, StoreFolder, Trust, err, out, percent, show_json, show_table
+from hardgap.cli.output import STORE, TABLES, Show, StoreFolder, Trust, err, percent
 from hardgap.core.errors import BadInput
-from hardgap.core.selection import Selection
+from hardgap.core.selection import SELECTIONS, Selection, select_point
+from hardgap.core.table import Table
 
 if TYPE_CHECKING:
     from hardgap.runs.store import Store
+    from hardgap.worlds.chains.ask import Reply
     from hardgap.worlds.chains.run import SymbolicRun
+    from hardgap.worlds.chains.tokens import Codec
 
 symbolic = App(name="symbolic", help="Experiment 2: chains of operators with one pair never shown.")
 
@@ -54,7 +56,7 @@ def train(
     seed: int = 0,
     device: Annotated[Literal["auto", "cpu", "cuda", "mps"], Parameter(help="Where to compute.")] = "cpu",
     store: StoreFolder = STORE,
-    json: Json = False,
+    output: Show = TABLES,
 ) -> None:
     """Hold out a pair of operators, train on all others, and see whether it is understood.
 
@@ -67,7 +69,7 @@ def train(
         hardgap symbolic train "&L" --condition label-only --seed 42
         hardgap symbolic train "x|" --operators "|,&,R,mypackage.ops:xnor"
     """
-    from hardgap.cli.train import train_one
+    from hardgap.cli.train import show_result, train_one
     from hardgap.runs.store import Store
 
     changes = {
@@ -79,7 +81,11 @@ def train(
     run = configure(scale, holdout, changes, optimiser, {"steps": steps, "evaluate_every": evaluate_every})
     opened = Store(store)
     train_one(opened, run)
-    _report(opened, run, store, json=json)
+    chosen = {by: select_point(opened.curve(run.id), by) for by in SELECTIONS}
+    points = {by: {k: point[k] for k in ("step", "visible", "holdout", "detail")} for by, point in chosen.items()}
+    show_result(opened, run, {"selected": points}, output)
+    where = "" if store == STORE else f" --store {store}"
+    err().print(f"`hardgap symbolic ask {run.id} {_question(run)}{where}` asks this network")
 
 
 def named_operators(text: str | None) -> list[str] | None:
@@ -115,31 +121,6 @@ def configure(
     return run
 
 
-MEASURES = {"exact": "whole derivation", "pair": "operators", "f": "final value", "valid": "consistent derivation"}
-
-
-def _report(store: Store, run: SymbolicRun, folder: Path, *, json: bool) -> None:
-    from hardgap.cli.runs import facts_of
-    from hardgap.core.selection import SELECTIONS, select_point
-
-    curve = store.curve(run.id)
-    chosen = {by: select_point(curve, by) for by in SELECTIONS}
-    if json:
-        points = {by: {k: point[k] for k in ("step", "visible", "holdout", "detail")} for by, point in chosen.items()}
-        show_json(facts_of(store, run.id) | {"selected": points, "config": run.model_dump(mode="json")})
-        return
-    rows = [
-        [by, point["step"], words, percent(point["detail"]["seen"].get(name)),
-         percent(point["detail"]["holdout"].get(name))]
-        for by, point in chosen.items()
-        for name, words in MEASURES.items()
-    ]  # fmt: skip
-    columns = ["checkpoint by", "step", "right", "seen %", "held out %"]
-    show_table(run.describe(), columns, rows, right=["step", "seen %", "held out %"])
-    where = "" if folder == STORE else f" --store {folder}"
-    err().print(f"`hardgap symbolic ask {run.id} {_question(run)}{where}` asks this network")
-
-
 def _question(run: SymbolicRun) -> str:
     """Integers that the held-out operators explain."""
     import numpy as np
@@ -160,7 +141,7 @@ def ask(
     step: Annotated[int | None, Parameter(help="Instead: the snapshot after this many steps.")] = None,
     trust: Trust = False,
     store: StoreFolder = STORE,
-    json: Json = False,
+    output: Show = TABLES,
 ) -> None:
     """Type the integers a b c d u; the network finds the operators of (a op1 b) op2 c = d and uses them on u.
 
@@ -180,32 +161,30 @@ def ask(
     codec = Codec(config.gap.arithmetic, config.condition, config.seed)
     given = [int(number) if number.isdecimal() else -1 for number in numbers]  # -1 is refused with the reason
     reply = ask_network(model, codec, given)
-    if json:
-        about = {"run": config.id, "input": given, "holdout": config.holdout, "letters": codec.legend}
-        show_json(reply.as_dict() | about)
-        return
-    columns = ["place", "token", "confidence %"]
+    about = {"run": config.id, "input": given, "holdout": config.holdout, "letters": codec.legend}
+    output.show(reply.as_dict() | about, _tables(reply, config, codec))
+
+
+def _tables(reply: Reply, run: SymbolicRun, codec: Codec) -> list[Table]:
     tokens = [
         [place, token, percent(sure)]
         for place, token, sure in zip(reply.places, reply.tokens, reply.confidence, strict=True)
     ]
-    out().print(
-        f"{reply.derivation}   {'right' if reply.right else 'wrong'}", style="bold", markup=False, soft_wrap=True
-    )
-    show_table("Token by token", columns, tokens, right=["confidence %"])
-    letters = [["letters", " ".join(f"{letter}={symbol}" for letter, symbol in codec.legend.items())]]
-    show_table("What the input allows", ["", "value"], [
-        ["operators that fit", f"{len(reply.fitting)} of {config.gap.arithmetic.chains}: {' '.join(reply.fitting)}"],
-        ["right answer", reply.truth or ("there is none" if not reply.fitting else "there are several")],
-        ["never shown in training", config.holdout],
-        *(letters if codec.legend else []),
-    ])  # fmt: skip
+    title = f"{reply.derivation}   {'right' if reply.right else 'wrong'}"
+    facts = {
+        "operators that fit": f"{len(reply.fitting)} of {run.gap.arithmetic.chains}: {' '.join(reply.fitting)}",
+        "right answer": reply.truth or ("there is none" if not reply.fitting else "there are several"),
+        "never shown in training": run.holdout,
+        "letters": " ".join(f"{letter}={symbol}" for letter, symbol in codec.legend.items()),
+    }
+    return [
+        Table(title, ["place", "token", "confidence %"], tokens, ["confidence %"]),
+        Table("What the input allows", ["", "value"], [[name, value] for name, value in facts.items() if value]),
+    ]
 
 
 def chosen_step(store: Store, run: SymbolicRun, by: Selection) -> int | None:
     """The step of the chosen checkpoint; None is the end."""
-    from hardgap.core.selection import select_point
-
     return None if by == "final" else int(select_point(store.curve(run.id), by)["step"])
 
 

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from hardgap.cli.baselines import one_thread
 from hardgap.cli.gap_options import check_seed
-from hardgap.cli.output import STORE, Json, StoreFolder, Trust, err, show_json, show_text_table
+from hardgap.cli.output import STORE, TABLES, Show, StoreFolder, Trust, err
 from hardgap.cli.symbolic import chosen_step, symbolic_config
 from hardgap.cli.writing import check_folder
 from hardgap.core.errors import BadInput
@@ -33,7 +33,7 @@ def analyse(
     seed: Annotated[int, Parameter(help="Of the values that are put in.")] = 0,
     trust: Trust = False,
     store: StoreFolder = STORE,
-    json: Json = False,
+    output: Show = TABLES,
 ) -> None:
     """Open networks: which inputs decide which operator, where they attend, when they know, which heads matter.
 
@@ -62,13 +62,9 @@ def analyse(
     report = {"kind": "symbolic-analyses", "examples": examples, "seed": seed, "runs": found}
     if figures is not None:
         _draw(found, figures)
-    if json:
-        show_json(report)
-        return
     from hardgap.studies.symbolic.tables import analysis_tables
 
-    for table in analysis_tables(report):
-        show_text_table(table)
+    output.show(report, analysis_tables(report))
 
 
 def _open(

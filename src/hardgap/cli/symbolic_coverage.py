@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from hardgap.cli.baselines import one_thread
-from hardgap.cli.output import STORE, Json, StoreFolder, percent, show_json, show_table
-from hardgap.cli.parts import show_parts
+from hardgap.cli.output import STORE, TABLES, Show, StoreFolder, percent
+from hardgap.cli.progress import show_parts
 from hardgap.cli.studies import (
     Asked,
     BudgetTime,
@@ -18,11 +18,12 @@ from hardgap.cli.studies import (
     Seeds,
     Workers,
     measure_studies,
-    show_results,
+    tables_of,
 )
 from hardgap.cli.symbolic import Ambiguous, Bits, Length, Operators, ScaleName, configure, named_operators
 from hardgap.cli.writing import check_folder
 from hardgap.core.selection import Selection
+from hardgap.core.table import Table
 
 if TYPE_CHECKING:
     from hardgap.studies.symbolic.baselines import Baselines
@@ -46,7 +47,7 @@ def baselines(
     ] = None,
     keep: Keep = None,
     store: StoreFolder = STORE,
-    json: Json = False,
+    output: Show = TABLES,
 ) -> None:
     """What similarity can do with held-out operators: KNN, MLP and KRR on the numbers, and two upper bounds.
 
@@ -73,10 +74,7 @@ def baselines(
     folder = _kept_in(keep, store, runs)
     with one_thread(), show_parts() as progress:
         found = measure_all(folder, runs, progress)
-    if json:
-        show_json([_as_dict(run, one, scale) for run, one in zip(runs, found, strict=True)])
-        return
-    _show(runs, found)
+    output.show([_as_dict(run, one, scale) for run, one in zip(runs, found, strict=True)], [_table(runs, found)])
 
 
 def _kept_in(keep: Path | None, store: Path, runs: list[SymbolicRun]) -> Path:
@@ -93,7 +91,7 @@ def _as_dict(run: SymbolicRun, found: Baselines, scale: str) -> dict[str, Any]:
     return {"holdout": run.holdout, "scale": scale, "seed": run.seed, "methods": list(found.methods.values())}
 
 
-def _show(runs: list[SymbolicRun], found: list[Baselines]) -> None:
+def _table(runs: list[SymbolicRun], found: list[Baselines]) -> Table:
     """One pair in full, several side by side."""
     if len(runs) == 1:
         rows = [
@@ -101,11 +99,10 @@ def _show(runs: list[SymbolicRun], found: list[Baselines]) -> None:
             for name, one in found[0].methods.items()
         ]
         columns = ["method", "learned from", "answers", "seen %", "held out %"]
-        show_table(f"{runs[0].gap.describe()}: right answers", columns, rows, right=["learned from", *columns[3:]])
-        return
+        return Table(f"{runs[0].gap.describe()}: right answers", columns, rows, ["learned from", *columns[3:]])
     columns = list(found[0].methods)
     lines = [[one.holdout, *(percent(one.methods[name]["holdout"]) for name in columns)] for one in found]
-    show_table("Right answers on held-out pairs, %", ["pair", *columns], lines, right=columns)
+    return Table("Right answers on held-out pairs, %", ["pair", *columns], lines, columns)
 
 
 def coverage(
@@ -121,7 +118,7 @@ def coverage(
     workers: Workers = None,
     keep: Keep = None,
     store: StoreFolder = STORE,
-    json: Json = False,
+    output: Show = TABLES,
 ) -> int:
     """Hold out each of the 49 pairs in turn: is every one understood better than any baseline explains?
 
@@ -141,8 +138,5 @@ def coverage(
     asked = Asked(scale, store, seeds, budget, run, figure, workers=workers, baselines=folder)
     code, results = measure_studies(choose(["symbolic/coverage"]), asked)
     results[0].more["selection"] = select
-    if json:
-        show_json(results[0].as_dict())
-    else:
-        show_results(results, json=False)
+    output.show(results[0].as_dict(), tables_of(results))
     return code

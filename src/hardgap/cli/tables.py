@@ -17,6 +17,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from hardgap.core.table import Table
+
 READABLE = 24
 """A column of words is not made narrower than this many characters."""
 WHOLE = "verdict"
@@ -52,19 +54,18 @@ class Column:
         return max(map(_length, self.cells), default=0)
 
 
-def make_columns(names: Sequence[str], rows: Sequence[Sequence[object]], right: Sequence[str]) -> list[Column]:
-    """The columns of a table; `right` names those of numbers."""
-    cells = [[printable(cell) for cell in row] for row in rows]
+def columns_of(table: Table) -> list[Column]:
+    """The columns of a table as text."""
+    cells, right = [[printable(cell) for cell in row] for row in table.rows], table.right
     return [
         Column(name, tuple(row[place] for row in cells), name in right, place == 0 or name in right or name == WHOLE)
-        for place, name in enumerate(names)
+        for place, name in enumerate(table.columns)
     ]
 
 
-def table_lines(
-    columns: Sequence[Column], width: int, box: Box, *, detail: Sequence[str] = (), notes: Sequence[str] = ()
-) -> Iterator[Line]:
-    """The table in at most `width` characters a line; `notes` stand below their rows, words over the whole width."""
+def table_lines(table: Table, width: int, box: Box) -> Iterator[Line]:
+    """The table in at most `width` characters a line; notes stand below their rows, words over the whole width."""
+    columns, detail, notes = columns_of(table), table.detail, table.notes
     for left_out in range(len(detail) + 1):
         dropped = detail[len(detail) - left_out :]
         shown = [column for column in columns if column.name not in dropped]
@@ -72,7 +73,7 @@ def table_lines(
             yield from _boxed(shown, widths, box, notes, width)
             if dropped:
                 names = " · ".join(column.name for column in columns if column.name in dropped)
-                said = f"Not shown at this width: {names}. A wider terminal or --json shows all."
+                said = f"Not shown at this width: {names}. A wider terminal, --json or --format shows all."
                 yield from _plain(said, width, "dim")
             return
     yield from _stacked(columns, width, notes)

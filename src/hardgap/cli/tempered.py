@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from hardgap.cli.output import STORE, Json, StoreFolder, show_json
+from hardgap.cli.output import STORE, TABLES, Output, Show, StoreFolder
 from hardgap.cli.studies import (
     Asked,
     BudgetTime,
@@ -19,7 +19,6 @@ from hardgap.cli.studies import (
     Workers,
     measure_studies,
     show_list,
-    show_results,
     tables_of,
 )
 
@@ -38,10 +37,10 @@ def show_study(
     run: DoRun = True,
     figure: FigureFile = None,
     keep: KeepFolder = None,
-    markdown: Annotated[bool, Parameter(negative="", help="Print the table as Markdown.")] = False,
+    markdown: Annotated[bool, Parameter(negative="", show=False)] = False,
     workers: Workers = None,
     store: StoreFolder = STORE,
-    json: Json = False,
+    output: Show = TABLES,
 ) -> int:
     """Ours: make recovery reliable by tempering the feedback, and see why it fails without.
 
@@ -62,18 +61,11 @@ def show_study(
     from hardgap.studies.study import choose
 
     if study is None:
-        show_list(choose(["tempered"]), scale, store, json=json)
+        show_list(choose(["tempered"]), scale, store, output)
         return 0
     asked = Asked(scale, store, seeds, budget, run, figure, keep, workers)
     code, results = measure_studies(choose([f"tempered/{study}"]), asked)
-    if json:
-        show_json(results[0].as_dict())
-    elif markdown:
-        from hardgap.report.document import markdown as as_markdown
-
-        print(as_markdown(tables_of(results)), end="")
-    else:
-        show_results(results, json=False)
+    (Output(format="markdown") if markdown else output).show(results[0].as_dict(), tables_of(results))
     return code
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from hardgap.cli.gap_options import Hide, HideRandom, HideSeed, parse_gap
-from hardgap.cli.output import STORE, Json, StoreFolder, err, percent, show_json, show_table
+from hardgap.cli.output import STORE, TABLES, Output, Show, StoreFolder, err
 from hardgap.core.errors import BadInput
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ def train(
     seed: Annotated[int, Parameter(help="Of data, initial weights and batch order.")] = 0,
     device: Annotated[Literal["auto", "cpu", "cuda", "mps"], Parameter(help="Where to compute.")] = "cpu",
     store: StoreFolder = STORE,
-    json: Json = False,
-) -> int:
+    output: Show = TABLES,
+) -> None:
     """Hide patterns of a rule, train on the rest, and see whether the gap closes.
 
     RULE is a number (150), a name (D), a wider rule (r2:0x…) or a formula. Stopped with Ctrl-C (again, if the
@@ -100,7 +100,12 @@ def train(
     if restart_at is None and start.budget.restart_at is not None:
         budget["restart_at"] = 0 if init is not None else _restart_in(start, steps)
     run = named(_configure(start, changes, regime, optimiser, budget))
-    return _train(Store(store), run, json=json)
+    opened = Store(store)
+    train_one(opened, run)
+    detail = opened.curve(run.id)[-1]["detail"]
+    show_result(opened, run, {"patterns": detail["patterns"]}, output)
+    weights = opened.folder / "checkpoints" / run.id
+    err().print(f"`hardgap runs show {run.id}` prints the curve; weights are in {weights}")
 
 
 def _restart_in(start: AutomatonRun, steps: int | None) -> int:
@@ -200,7 +205,7 @@ def tell_other_code(store: Store, runs: Sequence[Run]) -> None:
 
 def train_one(store: Store, run: Run) -> None:
     """Train a run in this process, watched, unless it is done already."""
-    from hardgap.cli.live import watch
+    from hardgap.cli.progress import watch
     from hardgap.runs.execute import single_thread
     from hardgap.runs.train import queue, train_here
 
@@ -214,38 +219,11 @@ def train_one(store: Store, run: Run) -> None:
         train_here(store, run, watcher)
 
 
-def _train(store: Store, run: AutomatonRun, *, json: bool) -> int:
-    train_one(store, run)
-    _report(store, run, json=json)
-    return 0
-
-
-def _report(store: Store, run: AutomatonRun, *, json: bool) -> None:
+def show_result(store: Store, run: Run, more: dict[str, Any], output: Output) -> None:
+    """How a run ended."""
     from hardgap.cli.runs import facts_of
-    from hardgap.runs.summary import restarts
+    from hardgap.core.parts import part
+    from hardgap.worlds import world_of
 
-    result, curve = facts_of(store, run.id), store.curve(run.id)
-    last = curve[-1]
-    if json:
-        show_json(result | {"patterns": last["detail"]["patterns"], "config": run.model_dump(mode="json")})
-        return
-    gap, accuracy = run.gap, last["detail"]["patterns"]
-    again = f", started again at step {run.budget.restart_at}" if restarts(curve) else ""
-    show_table(
-        f"{run.describe()}: visible {percent(result['visible'])} %, holdout {percent(result['holdout'])} %{again}",
-        ["pattern", "neighbourhood", "true output", "in training", "accuracy %"],
-        [
-            [
-                p,
-                gap.rule.pattern_text(p),
-                gap.rule.table[p],
-                "hidden" if p in gap.hidden else "",
-                percent(accuracy[p]),
-            ]
-            for p in range(gap.rule.patterns)
-        ],
-        right=["pattern", "true output", "accuracy %"],
-    )
-    err().print(
-        f"`hardgap runs show {run.id}` prints the curve; weights are in {store.folder / 'checkpoints' / run.id}"
-    )
+    data = facts_of(store, run.id) | more | {"config": run.model_dump(mode="json")}
+    output.show(data, [part(world_of(run).table)(run, store.curve(run.id))])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 
 @dataclass(frozen=True)
@@ -19,3 +20,11 @@ class Table:
     right: Sequence[str] = ()
     detail: Sequence[str] = ()
     notes: Sequence[str] = ()
+
+    @property
+    def flat(self) -> Self:
+        """The same with the notes as a last column, for whoever has columns alone."""
+        if not self.notes:
+            return self
+        rows = [[*row, note] for row, note in zip(self.rows, self.notes, strict=True)]
+        return replace(self, columns=[*self.columns, "note"], rows=rows, notes=())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -96,10 +96,10 @@ def fill(text: str, found: dict[str, str]) -> str:
 
 
 def markdown(tables: Sequence[Table]) -> str:
-    """Tables with their titles above them; nothing measured is said in words."""
+    """Tables with their titles above them; a page says in its own words what a row claims."""
     if not tables:
         return NOT_YET
-    return "\n" + "\n".join(render.markdown(table) for table in tables) + "\n"
+    return "\n" + "\n".join(render.markdown(replace(table, notes=())) for table in tables) + "\n"
 
 
 def paragraph(text: str) -> str:

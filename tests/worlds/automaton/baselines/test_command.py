@@ -10,15 +10,19 @@ from typing import Any
 import pytest
 
 from hardgap.cli.baselines import baselines
+from hardgap.cli.output import Output
 from hardgap.core.errors import BadInput
 from hardgap.runs.store import Store
 
 QUICK = ["KNN", "GP", "majority"]
 
 
+JSON = Output(json=True)
+
+
 def asked(capsys: pytest.CaptureFixture[str], *runs: str, **options: Any) -> Any:
     capsys.readouterr()
-    baselines(*runs, json=True, **options)
+    baselines(*runs, output=JSON, **options)
     return json.loads(capsys.readouterr().out)
 
 
@@ -111,9 +115,9 @@ def test_bad_input_about_a_run(trained: tuple[Store, str], options: dict[str, An
 def test_long_measurements_tell_where_they_are(
     trained: tuple[Store, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hardgap.cli.parts.PLAIN_SECONDS", 0.0)
+    monkeypatch.setattr("hardgap.cli.progress.PLAIN_SECONDS", 0.0)
     store, run = trained
-    baselines(run, store=store.folder, method=["KNN"], size=30, json=True)
+    baselines(run, store=store.folder, method=["KNN"], size=30, output=JSON)
     captured = capsys.readouterr()
     assert "Input space: KNN" in captured.err
     json.loads(captured.out)  # progress is not mixed into the data

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from hardgap.cli.circuits import circuits
+from hardgap.cli.output import Output
 from hardgap.core.errors import BadInput
 from hardgap.runs.execute import Execution
 from hardgap.runs.owner import me
@@ -19,6 +20,8 @@ from hardgap.studies.circuits.findings import findings_table
 from hardgap.studies.circuits.tables import circuit_tables
 from hardgap.worlds.automaton.circuits.opening import ANALYSES
 from hardgap.worlds.automaton.run import AutomatonRun
+
+JSON = Output(json=True)
 
 
 def train(folder: Path, run: AutomatonRun) -> None:
@@ -43,7 +46,7 @@ def printed(trained: tuple[Path, str]) -> dict[str, object]:
     from io import StringIO
 
     with redirect_stdout(StringIO()) as text:
-        circuits(trained[1], store=trained[0], json=True)
+        circuits(trained[1], store=trained[0], output=JSON)
     data: dict[str, object] = json.loads(text.getvalue())
     return data
 
@@ -105,7 +108,7 @@ def test_a_page_is_drawn(trained: tuple[Path, str], tmp_path: Path, suffix: str)
 
 
 def test_over_time_follows_the_snapshots(trained: tuple[Path, str], capsys: pytest.CaptureFixture[str]) -> None:
-    circuits(trained[1], over_time=True, store=trained[0], json=True)
+    circuits(trained[1], over_time=True, store=trained[0], output=JSON)
     data = json.loads(capsys.readouterr().out)
     steps = [moment["step"] for moment in data["moments"]]
     assert steps == sorted(steps)
@@ -121,7 +124,7 @@ def test_a_run_that_went_on_from_a_shorter_one_is_followed_from_the_start(
     train(tmp_path, short)
     train(tmp_path, long)
     capsys.readouterr()
-    circuits(long.id, over_time=True, store=tmp_path, json=True)
+    circuits(long.id, over_time=True, store=tmp_path, output=JSON)
     assert [moment["step"] for moment in json.loads(capsys.readouterr().out)["moments"]] == [0, 3, 6]
 
 

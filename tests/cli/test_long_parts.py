@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from hardgap.cli import main, parts
-from hardgap.cli.parts import show_parts
+from hardgap.cli import main
+from hardgap.cli import progress as module
+from hardgap.cli.progress import show_parts
 
 
 @pytest.fixture(autouse=True)
@@ -19,8 +20,8 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_long_part_is_told_though_nothing_happens(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parts, "PLAIN_SECONDS", 0.05)
-    monkeypatch.setattr(parts, "QUIET_SECONDS", 0.2)
+    monkeypatch.setattr(module, "PLAIN_SECONDS", 0.05)
+    monkeypatch.setattr(module, "QUIET_SECONDS", 0.2)
     with show_parts("reading the runs"):
         time.sleep(1.0)
     captured = capsys.readouterr()
@@ -31,7 +32,7 @@ def test_a_long_part_is_told_though_nothing_happens(
 
 
 def test_what_is_over_at_once_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    assert parts.PLAIN_SECONDS == 2
+    assert module.PLAIN_SECONDS == 2
     with show_parts() as progress:
         progress("one", 0, 2)
         progress("two", 1, 2)
@@ -50,7 +51,7 @@ def test_what_is_over_at_once_says_nothing(capsys: pytest.CaptureFixture[str]) -
 def test_each_command_tells_where_it_is(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str, told: str
 ) -> None:
-    monkeypatch.setattr(parts, "PLAIN_SECONDS", 0)
+    monkeypatch.setattr(module, "PLAIN_SECONDS", 0)
     with pytest.raises(SystemExit) as ended:
         main(command.split())
     assert ended.value.code == 0
