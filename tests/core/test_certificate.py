@@ -49,8 +49,8 @@ def test_true_inputs_in_place_of_predictions_are_caught(
     tiny: Tiny, certify_here: Certify, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A planted leak: the network is fed the true next row, hidden outputs included."""
-    from hardgap.core.unrolling import unrolled_loss
     from hardgap.worlds.automaton import task as automaton
+    from hardgap.worlds.automaton.unrolling import unrolled_loss
 
     def teacher_forced(model: Any, rows: Any, targets: Any, supervised: Any, regime: Any, step: int = 0) -> Any:
         from hardgap.core.specs import Unrolling

@@ -241,13 +241,13 @@ def test_a_shorter_run_with_anothers_state_is_passed_over(
 @pytest.mark.parametrize(
     ("edit", "words"),
     [
-        (lambda meta: {}, "has metadata that cannot be used: run: "),
+        (lambda meta: {}, "has metadata that cannot be used: run is missing"),
         (lambda meta: meta.update(kind="state"), "has metadata that cannot be used: kind: "),
         (lambda meta: meta.update(step="3"), "has metadata that cannot be used: step: "),
         (lambda meta: meta.update(step=4), "holds another step than its name says"),
         (lambda meta: meta.update(run="0" * 12), "is a snapshot of another run, '000000000000'"),
         (lambda meta: meta.update(config={}), "holds a config that cannot be read"),
-        (lambda meta: meta.update(config=3), "has metadata that cannot be used: config: "),
+        (lambda meta: meta.update(config=3), "has metadata that cannot be used: config has parts of its own"),
         (lambda meta: meta["config"].update(seed=5), "is a snapshot of another run"),
         (lambda meta: meta.update(config=meta["config"] | {"seed": 5}, run="0" * 12), "is a snapshot of another run"),
     ],

@@ -10,7 +10,7 @@ Shares = list[Share | None]  # None: there was no such cell
 
 
 class Saturation(Spec, strict=True):
-    """See `core/saturation.py`."""
+    """See `worlds/automaton/saturation.py`."""
 
     logit_hidden: float
     logit_visible: float

@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from hardgap.core.specs import Unrolling
-from hardgap.core.unrolling import current_temperature
 from hardgap.nn.hooks import as_cells, logits_of
 from hardgap.worlds.automaton.circuits.cells import share
 from hardgap.worlds.automaton.circuits.marks import Mark, distance_to, find_marks
@@ -35,6 +34,7 @@ from hardgap.worlds.automaton.circuits.recovered import LOCAL_AT, Entry, recover
 from hardgap.worlds.automaton.gap import Gap, Trajectory
 from hardgap.worlds.automaton.rollout import rollout
 from hardgap.worlds.automaton.rule import Rule
+from hardgap.worlds.automaton.unrolling import current_temperature
 
 STEPS = 4
 """Steps of the rollout; the paper unrolls as many."""

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from hardgap.core.specs import Temperature, Unrolling
-from hardgap.core.unrolling import LOG_TEMPERATURE, feed_back, give_temperature, unroll, unrolled_loss
+from hardgap.worlds.automaton.unrolling import LOG_TEMPERATURE, feed_back, give_temperature, unroll, unrolled_loss
 
 
 class Line(nn.Module):

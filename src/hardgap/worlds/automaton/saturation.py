@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hardgap.core.specs import Unrolling
-from hardgap.core.unrolling import unroll
+from hardgap.worlds.automaton.unrolling import unroll
 
 
 def saturation(
