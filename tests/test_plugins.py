@@ -43,7 +43,7 @@ def write(file: Path, text: str) -> None:
 
 def test_only_what_was_named_is_imported(folder: Path, name: str) -> None:
     write(folder / f"{name}.py", "def make(width): ...")
-    with pytest.raises(BadInput, match=f"--model {name}:make is named by a stored run, not by you, and .* --trust"):
+    with pytest.raises(BadInput, match=f"model {name}:make is named by a stored run, not by you, and .* --trust"):
         load_plugin("--model", f"{name}:make")
     assert name not in sys.modules
     trust([f"{name}:other"])

@@ -125,7 +125,7 @@ def test_an_operator_of_ones_own_joins_from_the_current_folder(tmp_path: Path) -
 def test_a_longer_training_warms_up_for_as_large_a_share(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from hardgap.cli.symbolic import configure
 
-    desk, longer = (configure("desk", "^|", {}, {}, {"steps": steps}) for steps in (None, 30_000))
+    desk, longer = (configure("desk", "^|", said) for said in ({}, {"steps": 30_000}))
     assert desk.optimiser.warmup / desk.budget.steps == longer.optimiser.warmup / longer.budget.steps == 0.05
 
 
@@ -199,7 +199,7 @@ def test_impossible_analyses_are_refused(store: Path, run: str) -> None:
         call("analyse", run, "--seed", "-1", "--store", str(store))
     with pytest.raises(BadInput, match="--examples 0"):
         call("analyse", run, "--examples", "0", "--store", str(store))
-    with pytest.raises(BadInput, match="--only mind: there is no such analysis; choose from corruption, substitution"):
+    with pytest.raises(BadInput, match="only mind: there is no such analysis; choose from corruption, substitution"):
         call("analyse", run, "--only", "mind", "--examples", "1", "--store", str(store))
 
 

@@ -215,9 +215,9 @@ def test_a_plugin_takes_its_arguments_and_its_seed(plugin: ModuleType) -> None:
 
 def test_a_plugin_that_cannot_be_found_is_named(plugin: ModuleType) -> None:
     trust(["no.such:thing"])
-    with pytest.raises(BadInput, match=r"--model no\.such:thing cannot be imported"):
+    with pytest.raises(BadInput, match=r"model no\.such:thing cannot be imported"):
         build_model(PluginSpec(factory="no.such:thing"), width=WIDTH, seed=0)
-    with pytest.raises(BadInput, match="--model somebodys_nets:make cannot be imported"):
+    with pytest.raises(BadInput, match="model somebodys_nets:make cannot be imported"):
         plugged()
 
 
@@ -248,7 +248,7 @@ def test_a_plugin_that_breaks_while_imported_is_refused(tmp_path: Any, monkeypat
     (tmp_path / "broken_nets.py").write_text("def make(:\n")
     monkeypatch.syspath_prepend(tmp_path)
     trust(["broken_nets:make"])
-    with pytest.raises(BadInput, match="--model broken_nets:make cannot be imported: invalid syntax"):
+    with pytest.raises(BadInput, match="model broken_nets:make cannot be imported: invalid syntax"):
         build_model(PluginSpec(factory="broken_nets:make"), width=WIDTH, seed=0)
 
 
@@ -256,5 +256,5 @@ def test_a_plugin_that_exits_while_imported_is_refused(tmp_path: Any, monkeypatc
     (tmp_path / "leaving_nets.py").write_text("import sys\nsys.exit(0)\n")
     monkeypatch.syspath_prepend(tmp_path)
     trust(["leaving_nets:make"])
-    with pytest.raises(BadInput, match=r"--model leaving_nets:make cannot be imported: it calls exit\(0\)"):
+    with pytest.raises(BadInput, match=r"model leaving_nets:make cannot be imported: it calls exit\(0\)"):
         build_model(PluginSpec(factory="leaving_nets:make"), width=WIDTH, seed=0)

@@ -51,9 +51,9 @@ def test_csv_reads_back_cell_by_cell() -> None:
 
 def test_latex_is_booktabs_with_nothing_left_to_escape() -> None:
     text = render.latex(TABLE)
-    assert r"\caption{100 \% of a|b \& <c>}" in text
+    assert r"\caption{100 \% of a\textbar{}b \& \textless{}c\textgreater{}}" in text
     assert r"\begin{tabular}{lrl}" in text
-    assert r"\textasciicircum{}| & 73.2 $\pm$ 2.0 & a\_b, \{c\} \$5 \\" in text
+    assert r"\textasciicircum{}\textbar{} & 73.2 $\pm$ 2.0 & a\_b, \{c\} \$5 \\" in text
     assert [line for line in text.splitlines() if "rule" in line] == [r"\toprule", r"\midrule", r"\bottomrule"]
 
 

@@ -77,19 +77,19 @@ def main(arguments: list[str] | None = None) -> None:
     except Exception as error:
         if os.environ.get("HARDGAP_DEBUG"):
             raise
-        sentence = _explained(error)
+        sentence = _explained(error, given)
         complain(sentence or f"a bug: {type(error).__name__}: {error}; HARDGAP_DEBUG=1 shows where, please report it")
         sys.exit(2 if sentence else BUG)
     sys.exit(result if isinstance(result, int) else 0)
 
 
-def _explained(error: Exception) -> str:
+def _explained(error: Exception, given: list[str]) -> str:
     """One sentence for whatever is not a mistake in this program; nothing for what is."""
     match error:
         case CycloptsError():
             return " ".join(str(error).split())
         case BadInput():
-            return str(error)
+            return str(_about_option(error, given))
         case sqlite3.OperationalError():
             return f"the store cannot be used right now: {error}"
         case OSError(strerror=str(reason), filename=name):
@@ -106,6 +106,13 @@ def _explained(error: Exception) -> str:
             return f"a number in the input is too large for this machine: {str(error) or 'out of memory'}"
         case _:
             return ""
+
+
+def _about_option(error: BadInput, given: list[str]) -> BadInput:
+    """What the library says about an argument, about the option of that name, if it was typed."""
+    typed = {token.partition("=")[0] for token in given}
+    option = f"--{error.of.partition('.')[0].replace('_', '-')}"
+    return error.about(option) if option in typed else error
 
 
 def _write_no_more() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from hardgap.cli.gap_options import Hide, HideRandom, HideSeed, check_seed, parse_gap
+from hardgap.cli.options import Hide, HideRandom, HideSeed, check_seed, parse_gap
 from hardgap.cli.output import STORE, TABLES, Show, StoreFolder, Trust
 from hardgap.cli.progress import show_parts
 from hardgap.cli.writing import check_figure

@@ -61,7 +61,7 @@ def _training(updates: int, rounds: int) -> Measured:
         ["share of the matrix-multiplication limit", f"{100 * result.share_of_matmul:.0f} %"],
         ["that limit, GFLOP/s", f"{result.matmul_gflops:.0f}"],
     ]
-    return result.as_dict(), [Table(title, ["", "value"], rows)]
+    return result.as_dict(), [Table(title, ["field", "value"], rows)]
 
 
 def _rollout(rounds: int) -> Measured:
@@ -71,7 +71,7 @@ def _rollout(rounds: int) -> Measured:
     title = "Rollouts: 10,000 rows × width 101 × 100 steps, medians; ours is the bit-sliced final state"
     figures = ["seconds", "cpu s", "times ours", "by cpu"]
     rows = [[row["name"], row["version"], row["output"], *_figures(row), row["note"]] for row in found]
-    return found, [Table(title, ["", "version", "output", *figures, "note"], rows, figures)]
+    return found, [Table(title, ["stepper", "version", "output", *figures, "note"], rows, figures)]
 
 
 def _symbolic(updates: int, examples: int, rounds: int) -> Measured:
@@ -83,7 +83,7 @@ def _symbolic(updates: int, examples: int, rounds: int) -> Measured:
     return found, [
         Table(
             f"Experiment 2, {what} on {found['processes']} cores: {unit}, medians of {rounds}",
-            ["", *figures, "in each round"],
+            ["script", *figures, "in each round"],
             [[row["name"], f"{row['per_second']:,.0f}", f"{row['ratio']:.2f}", row["ratios"]] for row in found[what]],
             figures,
         )

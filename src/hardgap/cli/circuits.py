@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from hardgap.cli.gap_options import check_seed
+from hardgap.cli.options import check_seed
 from hardgap.cli.output import STORE, TABLES, Output, Show, StoreFolder, Trust, err
 from hardgap.cli.writing import check_figure
 from hardgap.core.errors import BadInput

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from hardgap.cli.gap_options import Hide, HideRandom, HideSeed, check_seed, parse_gap
+from hardgap.cli.options import Hide, HideRandom, HideSeed, check_seed, parse_gap
 from hardgap.cli.output import TABLES, Show, percent
 from hardgap.cli.progress import show_parts
 from hardgap.core.errors import BadInput

@@ -94,7 +94,7 @@ class Output:
         return self.json or self.format != "table"
 
     def show(self, data: Any, tables: Iterable[Table]) -> None:
-        """The data as JSON, or the tables, which are only made if they are wanted."""
+        """The data as JSON, or the tables; those of a generator are only made if they are wanted."""
         if self.json:
             show_json(data)
         elif self.format == "table":

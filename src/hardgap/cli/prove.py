@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from hardgap.cli.gap_options import parse_gap
+from hardgap.cli.options import parse_gap
 from hardgap.cli.output import TABLES, Output, Show, out
 from hardgap.cli.progress import show_parts
 from hardgap.core.errors import BadInput
@@ -137,7 +137,7 @@ def _votes(rule: str, hide: str | None, output: Output) -> int:
     together = f"{plural(len(rows), 'pattern')} hidden at once" if gap else "each pattern hidden in turn"
     table = Table(
         f"Rule {parsed.name}: {together}, all others visible. What must each method answer?",
-        ["pattern", "", "output", *methods],
+        ["pattern", "cells", "output", *methods],
         [[row.pattern, row.text, row.output, *(row.methods[m].verdict for m in methods)] for row in rows],
         right=["pattern", "output"],
     )

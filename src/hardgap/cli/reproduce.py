@@ -7,20 +7,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import STORE, TABLES, Show, StoreFolder
-from hardgap.cli.studies import (
-    Asked,
-    BudgetTime,
-    DoRun,
-    FigureFile,
-    KeepFolder,
-    ScaleName,
-    Seeds,
-    Workers,
-    measure_studies,
-    show_list,
-    tables_of,
-)
+from hardgap.cli.output import TABLES, Show
+from hardgap.cli.studies import AS_USUAL, Ask, KeepFolder, measure_studies, show_list, tables_of
 
 
 def reproduce(
@@ -28,18 +16,12 @@ def reproduce(
     list_them: Annotated[
         bool, Parameter(name="--list", negative="", help="List studies and what is measured of them.")
     ] = False,
-    scale: ScaleName = "desk",
-    seeds: Seeds = None,
-    budget: BudgetTime = None,
-    run: DoRun = True,
-    figure: FigureFile = None,
+    asked: Ask = AS_USUAL,
     keep: KeepFolder = None,
     baselines: Annotated[
         Path | None,
         Parameter(help="Folder of measured baselines (results/baselines); the store's if not given."),
     ] = None,
-    workers: Workers = None,
-    store: StoreFolder = STORE,
     output: Show = TABLES,
 ) -> int:
     """Run what is missing of a claim, then print measured beside published.
@@ -61,9 +43,8 @@ def reproduce(
     from hardgap.studies.study import STUDIES, choose
 
     if list_them:
-        show_list(choose(studies) if studies else list(STUDIES.values()), scale, store, output)
+        show_list(choose(studies) if studies else list(STUDIES.values()), asked, output)
         return 0
-    asked = Asked(scale, store, seeds, budget, run, figure, keep, workers, baselines)
-    code, results = measure_studies(choose(studies), asked)
+    code, results = measure_studies(choose(studies), asked, keep, baselines)
     output.show([result.as_dict() for result in results], tables_of(results))
     return code

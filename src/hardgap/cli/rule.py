@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 from rich.text import Text
 
-from hardgap.cli.gap_options import check_seed
+from hardgap.cli.options import check_seed
 from hardgap.cli.output import TABLES, Show, out
 from hardgap.core.errors import BadInput
 from hardgap.core.table import Table
@@ -51,7 +51,7 @@ def rule(
     }
     shown = facts | {"class": ", ".join(other.name for other in parsed.equivalence_class())}
     about = [[k, v] for k, v in shown.items() if k not in ("rule", "table")]
-    tables = [Table(f"Rule {parsed.name}", ["", "value"], about)]
+    tables = [Table(f"Rule {parsed.name}", ["field", "value"], about)]
     if parsed.radius <= 2 or output.for_a_program:
         neighbourhoods = [[p, parsed.pattern_text(p), parsed.table[p]] for p in range(parsed.patterns)]
         tables.append(

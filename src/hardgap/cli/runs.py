@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -58,6 +59,10 @@ def show_runs(store: Store, found: list[Listed], of: int, output: Output) -> Non
     data = [as_dict(run) | {"differs": said} for run, said in zip(found, differ, strict=True)]
     if len(found) < of and not output.json:
         err().print(f"{len(found)} of {of:,} runs; --limit 0 shows all, --where and --status choose among them")
+    output.show(data, _runs_table(f"{plural(len(found), 'run')} in {store.folder}", data))
+
+
+def _runs_table(title: str, data: list[dict[str, Any]]) -> Iterator[Table]:
     columns = {
         "run": [d["run"] for d in data],
         "about": [", ".join(filter(None, (d["about"], d["differs"]))) for d in data],
@@ -71,9 +76,9 @@ def show_runs(store: Store, found: list[Listed], of: int, output: Output) -> Non
     }
     if not any(columns["restarted"]):
         del columns["restarted"]
-    title, rows = f"{plural(len(found), 'run')} in {store.folder}", list(zip(*columns.values(), strict=True))
+    rows = list(zip(*columns.values(), strict=True))
     right = ["steps", "visible %", "holdout %", "restarted", "solved at", "time"]
-    output.show(data, [Table(title, list(columns), rows, right, detail=["restarted", "steps", "visible %", "time"])])
+    yield Table(title, list(columns), rows, right, detail=["restarted", "steps", "visible %", "time"])
 
 
 @runs.command(name="list")
@@ -153,7 +158,7 @@ def show(run: str, /, *, store: StoreFolder = STORE, output: Show = TABLES) -> N
     curve = opened.curve(row.id)
     facts, config = facts_of(opened, row.id), row.config.model_dump(mode="json")
     about = [*facts.items(), *config.items(), *row.versions.items()]
-    tables = [Table(row.config.describe(), ["", "value"], about), _curve_table(curve)]
+    tables = [Table(row.config.describe(), ["field", "value"], about), _curve_table(curve)]
     output.show(facts | {"config": config, "versions": row.versions, "curve": curve}, tables)
 
 
@@ -331,4 +336,4 @@ def _show_certificate(row: Row, found: Certificate, output: Output) -> None:
         "not covered": "; ".join(not_covered(row.config, found.steps)) or None,
     }  # fmt: skip
     data = facts | {"true": found.true, "decoy": found.decoy}
-    output.show(data, [Table(row.config.describe(), ["", "value"], list(facts.items()))])
+    output.show(data, [Table(row.config.describe(), ["field", "value"], list(facts.items()))])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import Output, err
+from hardgap.cli.output import STORE, Output, StoreFolder, err
 from hardgap.cli.writing import check_figure, check_folder
 from hardgap.core.errors import BadInput
 from hardgap.core.specs import Scale
@@ -23,33 +23,31 @@ if TYPE_CHECKING:
     from hardgap.studies.measure import StudyResult
     from hardgap.studies.study import Study
 
-ScaleName = Annotated[Scale, Parameter(help="How large; see `docs/fidelity.md`.")]
-Seeds = Annotated[int | None, Parameter(help="Only the first so many seeds of every arm.")]
-BudgetTime = Annotated[str | None, Parameter(help="Stop after this long, e.g. 90m; the next call goes on.")]
-DoRun = Annotated[bool, Parameter(help="Train what is missing; `--no-run` only prints what is there.")]
-FigureFile = Annotated[Path | None, Parameter(help="Also draw it: FILE.svg, .png or .pdf.")]
 KeepFolder = Annotated[
     Path | None, Parameter(help="Also write finished runs to KEEP, by study, but those KEEP already has.")
 ]
-Workers = Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")]
 
 
 @dataclass(frozen=True)
 class Asked:
-    """How studies are to be measured, as the command line says it."""
+    """How studies are to be measured: options of every command that measures some."""
 
-    scale: Scale
-    store: Path
-    seeds: int | None = None
-    budget: str | None = None
-    run: bool = True
-    figure: Path | None = None
-    keep: Path | None = None
-    workers: int | None = None
-    baselines: Path | None = None
+    scale: Annotated[Scale, Parameter(help="How large; see `docs/fidelity.md`.")] = "desk"
+    seeds: Annotated[int | None, Parameter(help="Only the first so many seeds of every arm.")] = None
+    budget: Annotated[str | None, Parameter(help="Stop after this long, e.g. 90m; the next call goes on.")] = None
+    run: Annotated[bool, Parameter(help="Train what is missing; `--no-run` only prints what is there.")] = True
+    figure: Annotated[Path | None, Parameter(help="Also draw it: FILE.svg, .png or .pdf.")] = None
+    workers: Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")] = None
+    store: StoreFolder = STORE
 
 
-def measure_studies(studies: Sequence[Study], asked: Asked) -> tuple[int, list[StudyResult]]:
+Ask = Annotated[Asked, Parameter(name="*")]
+AS_USUAL = Asked()
+
+
+def measure_studies(
+    studies: Sequence[Study], asked: Asked, keep: Path | None = None, baselines: Path | None = None
+) -> tuple[int, list[StudyResult]]:
     """Everything that can be refused is refused first; then what is missing is run, and all is measured."""
     from hardgap.cli.progress import show_parts
     from hardgap.cli.sweep import check_workers, parse_duration, run_and_report
@@ -64,18 +62,18 @@ def measure_studies(studies: Sequence[Study], asked: Asked) -> tuple[int, list[S
     if asked.figure is not None:
         check_figure(asked.figure)
         _figure_of(chosen)
-    if asked.keep is not None:
-        check_folder("--keep", asked.keep)
+    if keep is not None:
+        check_folder("--keep", keep)
     check_workers(asked.workers)
     seconds = parse_duration(asked.budget) if asked.budget else None
     store, code = Store(asked.store, create=asked.run), 0
-    kept = asked.baselines or asked.store / "baselines"
+    kept = baselines or asked.store / "baselines"
     if asked.run:
         left = _prepare(chosen, asked.scale, store, kept, seconds)
         runs = most_informative_first(chosen, asked.scale)
         code = run_and_report(store, runs, workers=asked.workers, seconds=left) if runs else 0
-    if asked.keep is not None:
-        _keep(store, chosen, asked.scale, asked.keep)
+    if keep is not None:
+        _keep(store, chosen, asked.scale, keep)
     with show_parts("reading the runs") as on_progress:
         results = [measure(one, asked.scale, store, kept, on_progress) for one in chosen]
     if asked.figure is not None:
@@ -85,26 +83,27 @@ def measure_studies(studies: Sequence[Study], asked: Asked) -> tuple[int, list[S
     return code, results
 
 
-def tables_of(results: Sequence[StudyResult]) -> list[Table]:
+def tables_of(results: Sequence[StudyResult]) -> Iterator[Table]:
     """Studies that share a table stand in one."""
     from hardgap.core.parts import part
 
     groups: dict[str, list[StudyResult]] = {}
     for result in results:
         groups.setdefault(result.study.tables, []).append(result)
-    return [table for path, together in groups.items() for table in part(path)(together)]
+    for path, together in groups.items():
+        yield from part(path)(together)
 
 
-def show_list(studies: Sequence[Study], scale: Scale, folder: Path, output: Output) -> None:
+def show_list(studies: Sequence[Study], asked: Asked, output: Output) -> None:
     """Every study with its claim and how many of its runs are here."""
     from hardgap.runs.store import DATABASE, Store
     from hardgap.studies.measure import progress
 
-    store = Store(folder, create=False) if (folder / DATABASE).exists() else None
-    found = [(one, *progress(one, scale, store)) for one in studies]
+    store = Store(asked.store, create=False) if (asked.store / DATABASE).exists() else None
+    found = [(one, *progress(one, asked.scale, store)) for one in studies]
     data = [{"study": one.name, "claim": one.claim, "done": done, "planned": all_} for one, done, all_ in found]
     rows = [[one.name, one.claim, f"{done}/{planned}"] for one, done, planned in found]
-    output.show(data, [Table(f"Studies at {scale} scale", ["study", "claim", "runs"], rows, right=["runs"])])
+    output.show(data, [Table(f"Studies at {asked.scale} scale", ["study", "claim", "runs"], rows, right=["runs"])])
 
 
 def _figure_of(studies: Sequence[Study]) -> str:

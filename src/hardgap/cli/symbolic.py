@@ -2,61 +2,61 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
+from hardgap.cli.options import Options, ScaleName, Written, with_values
 from hardgap.cli.output import STORE, TABLES, Show, StoreFolder, Trust, err, percent
 from hardgap.core.errors import BadInput
+from hardgap.core.plugins import trust
+from hardgap.core.run import named
 from hardgap.core.selection import SELECTIONS, Selection, select_point
+from hardgap.core.specs import Scale
 from hardgap.core.table import Table
+from hardgap.worlds.chains.run import SymbolicRun
+from hardgap.worlds.chains.scales import symbolic_base
 
 if TYPE_CHECKING:
     from hardgap.runs.store import Store
     from hardgap.worlds.chains.ask import Reply
-    from hardgap.worlds.chains.run import SymbolicRun
     from hardgap.worlds.chains.tokens import Codec
 
 symbolic = App(name="symbolic", help="Experiment 2: chains of operators with one pair never shown.")
 
-ScaleName = Annotated[Literal["smoke", "desk", "paper"], Parameter(help="Where defaults come from.")]
-Ambiguous = Annotated[
-    Literal["unambiguous", "seen", "any"] | None, Parameter(help="Which examples are kept, see docs/fidelity.md.")
-]
-Operators = Annotated[
-    str | None, Parameter(help="Symbols or your own package.module:name, with commas between: ^,|,&,r,d,L,R.")
-]
-Bits = Annotated[int | None, Parameter(help="Word size.")]
-Length = Annotated[int | None, Parameter(help="Operators in a chain.")]
+
+def _named_operators(text: str) -> list[str]:
+    """The operators that the user names; their own are trusted."""
+    trust(one for one in text.split(",") if ":" in one)
+    return text.split(",")
+
+
+OPTIONS = Options(
+    symbolic_base("desk", "^|"),
+    condition="condition",
+    steps="budget.steps",
+    evaluate_every="budget.evaluate_every",
+    batch="optimiser.batch",
+    learning_rate="optimiser.learning_rate",
+    clip="optimiser.clip",
+    schedule="optimiser.schedule",
+    train_examples="train_examples",
+    eval_examples="eval_examples",
+    test_examples="test_examples",
+    seen_examples="seen_examples",
+    ambiguity="ambiguity",
+    operators=Written("operators", "with commas between: ^,|,&,r,d,L,R", _named_operators),
+    bits="bits",
+    length="length",
+    seed="seed",
+    device="device",
+)
 
 
 @symbolic.command
+@OPTIONS.of
 def train(
-    holdout: str,
-    /,
-    *,
-    condition: Annotated[
-        Literal["familiar", "opaque", "label-only"], Parameter(help="What the network writes.")
-    ] = "familiar",
-    scale: ScaleName = "desk",
-    steps: Annotated[int | None, Parameter(help="Training steps.")] = None,
-    evaluate_every: Annotated[int | None, Parameter(help="Steps from one evaluation to the next.")] = None,
-    batch: int | None = None,
-    learning_rate: float | None = None,
-    clip: Annotated[float | None, Parameter(help="Largest gradient norm; 0 switches clipping off.")] = None,
-    schedule: Annotated[Literal["constant", "linear", "cosine"] | None, Parameter(help="Of the learning rate.")] = None,
-    train_examples: Annotated[int | None, Parameter(help="Examples to learn from, in all.")] = None,
-    eval_examples: Annotated[int | None, Parameter(help="Of each pair, to choose a checkpoint by.")] = None,
-    test_examples: Annotated[int | None, Parameter(help="Of each pair, to be judged on.")] = None,
-    seen_examples: Annotated[int | None, Parameter(help="Of each seen pair, for both; else as many.")] = None,
-    ambiguity: Ambiguous = None,
-    operators: Operators = None,
-    bits: Bits = None,
-    length: Length = None,
-    seed: int = 0,
-    device: Annotated[Literal["auto", "cpu", "cuda", "mps"], Parameter(help="Where to compute.")] = "cpu",
-    store: StoreFolder = STORE,
-    output: Show = TABLES,
+    holdout: str, /, *, scale: ScaleName = "desk", store: StoreFolder = STORE, output: Show = TABLES, **said: Any
 ) -> None:
     """Hold out a pair of operators, train on all others, and see whether it is understood.
 
@@ -72,13 +72,7 @@ def train(
     from hardgap.cli.train import show_result, train_one
     from hardgap.runs.store import Store
 
-    changes = {
-        "condition": condition, "ambiguity": ambiguity, "bits": bits, "length": length, "seed": seed, "device": device,
-        "operators": named_operators(operators), "train_examples": train_examples,
-        "eval_examples": eval_examples, "test_examples": test_examples, "seen_examples": seen_examples,
-    }  # fmt: skip
-    optimiser = {"batch": batch, "learning_rate": learning_rate, "schedule": schedule, "clip": clip}
-    run = configure(scale, holdout, changes, optimiser, {"steps": steps, "evaluate_every": evaluate_every})
+    run = configure(scale, holdout, said)
     opened = Store(store)
     train_one(opened, run)
     chosen = {by: select_point(opened.curve(run.id), by) for by in SELECTIONS}
@@ -88,35 +82,16 @@ def train(
     err().print(f"`hardgap symbolic ask {run.id} {_question(run)}{where}` asks this network")
 
 
-def named_operators(text: str | None) -> list[str] | None:
-    """The operators that the user names; their own are trusted."""
-    from hardgap.core.plugins import trust
-
-    named = text.split(",") if text else None
-    trust(one for one in named or () if ":" in one)
-    return named
-
-
-def configure(
-    scale: Literal["smoke", "desk", "paper"],
-    holdout: str,
-    changes: dict[str, Any],
-    optimiser: dict[str, Any],
-    budget: dict[str, Any],
-) -> SymbolicRun:
-    """The config of a scale with what was asked for; None leaves a value as it is."""
-    from hardgap.core.run import named, validated
-    from hardgap.worlds.chains.run import SymbolicRun
-    from hardgap.worlds.chains.scales import symbolic_base
-
-    start = symbolic_base(scale, "^|")  # any pair of the paper; the asked one may need the asked operators
-    given = {name: value for name, value in changes.items() if value is not None}
-    given["optimiser"] = start.optimiser.model_dump() | {k: v for k, v in optimiser.items() if v is not None}
-    given["budget"] = start.budget.model_dump() | {k: v for k, v in budget.items() if v is not None}
-    longer = given["budget"]["steps"] / start.budget.steps
-    given["optimiser"]["warmup"] = max(0, round(start.optimiser.warmup * longer))  # the same share of training
-    given["optimiser"]["clip"] = given["optimiser"]["clip"] or None  # 0 says: without
-    run = named(validated(SymbolicRun, start.model_dump() | given | {"holdout": holdout}))
+def configure(scale: Scale, holdout: str, said: dict[str, Any]) -> SymbolicRun:
+    """The config of a scale with what was said; a longer training warms up for as large a share."""
+    start, values = (
+        symbolic_base(scale, "^|"),
+        OPTIONS.values(said),
+    )  # "^|": the asked pair may need the asked operators
+    longer = values.get("budget.steps", start.budget.steps) / start.budget.steps
+    warmup = max(0, round(start.optimiser.warmup * longer))
+    with OPTIONS.blamed():
+        run = named(with_values(start, {"holdout": holdout, "optimiser.warmup": warmup} | values))
     assert run.gap  # making it checks it; a config alone imports no operator
     return run
 
@@ -139,7 +114,7 @@ def ask(
     *numbers: str,
     select: Annotated[Selection, Parameter(help="Which checkpoint is asked; the end if not given.")] = "final",
     step: Annotated[int | None, Parameter(help="Instead: the snapshot after this many steps.")] = None,
-    trust: Trust = False,
+    trusted: Trust = False,
     store: StoreFolder = STORE,
     output: Show = TABLES,
 ) -> None:
@@ -155,7 +130,7 @@ def ask(
 
     single_thread()
     opened = Store(store, create=False)
-    config = symbolic_config(opened, run, trust=trust)
+    config = symbolic_config(opened, run, trusted=trusted)
     model, _ = load_model(opened, config.id, chosen_step(opened, config, select) if step is None else step)
     assert isinstance(model, Seq2Seq)
     codec = Codec(config.gap.arithmetic, config.condition, config.seed)
@@ -179,7 +154,7 @@ def _tables(reply: Reply, run: SymbolicRun, codec: Codec) -> list[Table]:
     }
     return [
         Table(title, ["place", "token", "confidence %"], tokens, ["confidence %"]),
-        Table("What the input allows", ["", "value"], [[name, value] for name, value in facts.items() if value]),
+        Table("What the input allows", ["field", "value"], [[name, value] for name, value in facts.items() if value]),
     ]
 
 
@@ -188,16 +163,13 @@ def chosen_step(store: Store, run: SymbolicRun, by: Selection) -> int | None:
     return None if by == "final" else int(select_point(store.curve(run.id), by)["step"])
 
 
-def symbolic_config(store: Store, run: str, *, trust: bool) -> SymbolicRun:
+def symbolic_config(store: Store, run: str, *, trusted: bool) -> SymbolicRun:
     """What a run of the store asked for; a run of the other experiment is refused."""
-    from hardgap.core import plugins
-    from hardgap.worlds.chains.run import SymbolicRun
-
     config = store.get(run).config
     if not isinstance(config, SymbolicRun):
         raise BadInput(f"run {config.id} is of experiment {config.experiment!r}; this command takes symbolic runs")
-    if trust:
-        plugins.trust(config.plugins())
+    if trusted:
+        trust(config.plugins())
     return config
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from hardgap.cli.baselines import one_thread
-from hardgap.cli.gap_options import check_seed
+from hardgap.cli.options import check_seed
 from hardgap.cli.output import STORE, TABLES, Show, StoreFolder, Trust, err
 from hardgap.cli.symbolic import chosen_step, symbolic_config
 from hardgap.cli.writing import check_folder
@@ -54,7 +54,7 @@ def analyse(
     if figures is not None:
         check_folder("--figures", figures)
     opened = Store(store, create=False)
-    if len({symbolic_config(opened, run, trust=trust).length for run in runs}) > 1:
+    if len({symbolic_config(opened, run, trusted=trust).length for run in runs}) > 1:
         raise BadInput("these networks use chains of different lengths, which no table can hold: give them apart")
     asked = [name.strip() for name in only.split(",")] if only else []
     with one_thread():
@@ -76,7 +76,7 @@ def _open(
     from hardgap.worlds.chains.gap import ChainGap
     from hardgap.worlds.chains.tokens import Codec
 
-    config = symbolic_config(store, run, trust=False)  # or trusted already
+    config = symbolic_config(store, run, trusted=False)  # or trusted already
     by_rule = step is None
     if by_rule:
         step = chosen_step(store, config, select)

@@ -8,19 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from hardgap.cli.baselines import one_thread
+from hardgap.cli.options import ScaleName
 from hardgap.cli.output import STORE, TABLES, Show, StoreFolder, percent
 from hardgap.cli.progress import show_parts
-from hardgap.cli.studies import (
-    Asked,
-    BudgetTime,
-    DoRun,
-    FigureFile,
-    Seeds,
-    Workers,
-    measure_studies,
-    tables_of,
-)
-from hardgap.cli.symbolic import Ambiguous, Bits, Length, Operators, ScaleName, configure, named_operators
+from hardgap.cli.studies import AS_USUAL, Ask, measure_studies, tables_of
+from hardgap.cli.symbolic import OPTIONS, configure
 from hardgap.cli.writing import check_folder
 from hardgap.core.selection import Selection
 from hardgap.core.table import Table
@@ -35,23 +27,19 @@ Keep = Annotated[
 ]
 
 
+@OPTIONS.only("ambiguity", "operators", "bits", "length", "seed").of
 def baselines(
     *holdouts: Annotated[str, Parameter(help="Held-out operators side by side: ^|; every pair if none.")],
     scale: ScaleName = "desk",
-    ambiguity: Ambiguous = None,
-    operators: Operators = None,
-    bits: Bits = None,
-    length: Length = None,
-    seed: Annotated[
-        int | None, Parameter(help="Of the data and of the methods; the paper's first if not given.")
-    ] = None,
     keep: Keep = None,
     store: StoreFolder = STORE,
     output: Show = TABLES,
+    **said: Any,
 ) -> None:
     """What similarity can do with held-out operators: KNN, MLP and KRR on the numbers, and two upper bounds.
 
-    Measured once and kept, one file a pair; stopped, the same command goes on.
+    Measured once and kept, one file a pair; stopped, the same command goes on. The seed, of the data and of the
+    methods, is the paper's first if not given.
 
     Try:
 
@@ -64,13 +52,9 @@ def baselines(
     from hardgap.studies.symbolic.published import SEEDS
     from hardgap.worlds.chains.operators import PAPER_OPERATORS, parse_operator
 
-    named = named_operators(operators)
-    changes: dict[str, Any] = {
-        "ambiguity": ambiguity, "operators": named, "bits": bits, "length": length,
-        "seed": SEEDS[0] if seed is None else seed,
-    }  # fmt: skip
-    asked = holdouts or all_pairs([parse_operator(text) for text in named] if named else PAPER_OPERATORS)
-    runs = [configure(scale, holdout, changes, {}, {}) for holdout in asked]
+    operators = OPTIONS.values(said).get("operators")
+    asked = holdouts or all_pairs([parse_operator(text) for text in operators] if operators else PAPER_OPERATORS)
+    runs = [configure(scale, holdout, {"seed": SEEDS[0]} | said) for holdout in asked]
     folder = _kept_in(keep, store, runs)
     with one_thread(), show_parts() as progress:
         found = measure_all(folder, runs, progress)
@@ -107,17 +91,11 @@ def _table(runs: list[SymbolicRun], found: list[Baselines]) -> Table:
 
 def coverage(
     *,
-    scale: ScaleName = "desk",
-    seeds: Seeds = None,
+    asked: Ask = AS_USUAL,
     select: Annotated[
         Selection, Parameter(help="Which checkpoint orders and fills all but its own columns.")
     ] = "eval-holdout",
-    budget: BudgetTime = None,
-    run: DoRun = True,
-    figure: FigureFile = None,
-    workers: Workers = None,
     keep: Keep = None,
-    store: StoreFolder = STORE,
     output: Show = TABLES,
 ) -> int:
     """Hold out each of the 49 pairs in turn: is every one understood better than any baseline explains?
@@ -134,9 +112,8 @@ def coverage(
     from hardgap.studies.study import choose
     from hardgap.studies.symbolic.coverage import baseline_runs
 
-    folder = _kept_in(keep, store, baseline_runs(scale) if run else [])
-    asked = Asked(scale, store, seeds, budget, run, figure, workers=workers, baselines=folder)
-    code, results = measure_studies(choose(["symbolic/coverage"]), asked)
+    folder = _kept_in(keep, asked.store, baseline_runs(asked.scale) if asked.run else [])
+    code, results = measure_studies(choose(["symbolic/coverage"]), asked, baselines=folder)
     results[0].more["selection"] = select
     output.show(results[0].as_dict(), tables_of(results))
     return code

@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from hardgap.cli.document import write_documents
-from hardgap.cli.symbolic import ScaleName
+from hardgap.cli.options import ScaleName
 
 
 def document(

@@ -7,20 +7,8 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from hardgap.cli.output import STORE, TABLES, Output, Show, StoreFolder
-from hardgap.cli.studies import (
-    Asked,
-    BudgetTime,
-    DoRun,
-    FigureFile,
-    KeepFolder,
-    ScaleName,
-    Seeds,
-    Workers,
-    measure_studies,
-    show_list,
-    tables_of,
-)
+from hardgap.cli.output import TABLES, Output, Show
+from hardgap.cli.studies import AS_USUAL, Ask, KeepFolder, measure_studies, show_list, tables_of
 
 USAGE = "Usage: hardgap tempered [STUDY] [OPTIONS]\n       hardgap tempered document FILE"
 tempered = App(name="tempered", usage=USAGE)
@@ -31,15 +19,9 @@ def show_study(
     study: Annotated[str | None, Parameter(help="Which study; without one, a list of them.")] = None,
     /,
     *,
-    scale: ScaleName = "desk",
-    seeds: Seeds = None,
-    budget: BudgetTime = None,
-    run: DoRun = True,
-    figure: FigureFile = None,
+    asked: Ask = AS_USUAL,
     keep: KeepFolder = None,
     markdown: Annotated[bool, Parameter(negative="", show=False)] = False,
-    workers: Workers = None,
-    store: StoreFolder = STORE,
     output: Show = TABLES,
 ) -> int:
     """Ours: make recovery reliable by tempering the feedback, and see why it fails without.
@@ -61,10 +43,9 @@ def show_study(
     from hardgap.studies.study import choose
 
     if study is None:
-        show_list(choose(["tempered"]), scale, store, output)
+        show_list(choose(["tempered"]), asked, output)
         return 0
-    asked = Asked(scale, store, seeds, budget, run, figure, keep, workers)
-    code, results = measure_studies(choose([f"tempered/{study}"]), asked)
+    code, results = measure_studies(choose([f"tempered/{study}"]), asked, keep)
     (Output(format="markdown") if markdown else output).show(results[0].as_dict(), tables_of(results))
     return code
 

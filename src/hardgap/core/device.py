@@ -13,7 +13,7 @@ def pick_device(name: str) -> torch.device:
     if name == "auto":
         name = next(device for device in ("cuda", "mps", "cpu") if available[device])
     if name not in available:
-        raise BadInput(f"--device {name}: choose auto, cpu, cuda or mps")
+        raise BadInput(f"device {name}: choose auto, cpu, cuda or mps", of="device")
     if not available[name]:
-        raise BadInput(f"--device {name} is not available here; use --device cpu or auto")
+        raise BadInput(f"device {name} is not available here; use cpu or auto", of="device")
     return torch.device(name)

@@ -41,21 +41,21 @@ def trusted() -> list[str]:
 
 
 def load_plugin(asked: str, path: str, source: str | None = None) -> Any:
-    """What the path names; `asked` is how it was asked for ("--model"), for the sentence if it cannot be had.
+    """What the path names; `asked` is what it was asked for as ("model"), for the sentence if it cannot be had.
 
     With `source`, it is refused unless its code is that one.
     """
     check_plugin(asked, path, source)
     module, _, name = path.partition(":")
     if source is not None and _imported.setdefault(module, source) != source:
-        raise BadInput(f"{asked} {path}: the code changed after it was imported; start Python again")
+        raise BadInput(f"{asked} {path}: the code changed after it was imported; start Python again", of=asked)
     _look_here()
-    with blamed(f"{asked} {path} cannot be imported"):
+    with blamed(f"{asked} {path} cannot be imported", of=asked):
         return getattr(importlib.import_module(module), name)
 
 
 @contextmanager
-def blamed(sentence: str) -> Iterator[None]:
+def blamed(sentence: str, *, of: str = "") -> Iterator[None]:
     """Somebody else's code may raise anything, even SystemExit: it becomes this sentence and the reason.
 
     Our own sentences and Ctrl-C stay what they are.
@@ -65,7 +65,7 @@ def blamed(sentence: str) -> Iterator[None]:
     except (BadInput, KeyboardInterrupt):
         raise
     except BaseException as error:
-        raise BadInput(f"{sentence}: {first_line(error)}") from error
+        raise BadInput(f"{sentence}: {first_line(error)}", of=of) from error
 
 
 def check_plugin(asked: str, path: str, source: str | None = None) -> None:

@@ -18,23 +18,23 @@ def in_one_sentence(spec: type[BaseModel]) -> Iterator[None]:
     try:
         yield
     except ValidationError as error:
-        raise BadInput(first_problem(spec, error)) from error
+        raise BadInput(first_problem(spec, error), of=".".join(_path(error))) from error
 
 
 def first_problem(spec: type[BaseModel], error: ValidationError) -> str:
     """The first thing that is wrong with what was to be `spec`."""
     problem = error.errors(include_url=False)[0]
-    path = [part for part in problem["loc"] if not _is_type(part)]
-    where, message = ".".join(map(str, path)), problem["msg"].removeprefix("Value error, ")
+    path = _path(error)
+    where, message = ".".join(path), problem["msg"].removeprefix("Value error, ")
     if problem["type"] == "value_error" or not where:
         return message if where in message else f"{where}: {message}"
-    fields = _fields(spec, path[:-1])
-    given, example = shown(problem["input"]), _example(fields.get(str(path[-1])))
+    fields = fields_of(spec, path[:-1])
+    given, example = shown(problem["input"]), _example(fields.get(path[-1]))
     match problem["type"]:
         case "missing":
             return f"{where} is missing{f': write {path[-1]} = {example}' if example else ''}"
         case "extra_forbidden":
-            hint = did_you_mean(str(path[-1]), fields) or f"; there is {', '.join(fields)}"
+            hint = did_you_mean(path[-1], fields) or f"; there is {', '.join(fields)}"
             return f"{where} is not known{hint}"
         case "tuple_type" | "list_type":
             return f"{where}: write a list, [{given}]"
@@ -43,12 +43,17 @@ def first_problem(spec: type[BaseModel], error: ValidationError) -> str:
     return f"{where}: {message[0].lower()}{message[1:]}" + ("" if given.startswith("{") else f", not {given}")
 
 
+def _path(error: ValidationError) -> list[str]:
+    """Where it is wrong first."""
+    return [str(part) for part in error.errors(include_url=False)[0]["loc"] if not _is_type(part)]
+
+
 def _is_type(part: int | str) -> bool:
     """Of a union pydantic also names the member that it tried, such as `constrained-float`."""
     return isinstance(part, str) and ("-" in part or "[" in part)
 
 
-def _fields(spec: type[BaseModel], path: Sequence[int | str]) -> dict[str, FieldInfo]:
+def fields_of(spec: type[BaseModel], path: Sequence[str]) -> dict[str, FieldInfo]:
     """The fields of the part of `spec` that `path` leads to; of all its kinds, if it has several."""
     parts: list[Any] = [spec]
     for name in path:

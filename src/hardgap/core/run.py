@@ -30,8 +30,8 @@ class Run(Spec):
     experiment: str
     optimiser: Optimiser = Optimiser()
     budget: Budget = Field(examples=["{ steps = 1000 }"])
-    seed: int = Field(0, ge=0, lt=2**31)
-    device: Literal["auto", "cpu", "cuda", "mps"] = "cpu"
+    seed: int = Field(0, ge=0, lt=2**31, description="of data, initial weights and batch order")
+    device: Literal["auto", "cpu", "cuda", "mps"] = Field("cpu", description="where to compute")
 
     @cached_property
     def id(self) -> str:

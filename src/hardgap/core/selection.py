@@ -30,7 +30,7 @@ def select_point(curve: list[dict[str, Any]], by: Selection) -> dict[str, Any]:
         return curve[-1]
     name = by.removeprefix("eval-")
     if any("eval" not in point["detail"] for point in curve):
-        raise BadInput(f"--select {by}: this run was not evaluated on a separate set; use final")
+        raise BadInput(f"select {by}: this run was not evaluated on a separate set; use final", of="select")
 
     def merit(point: dict[str, Any]) -> tuple[float, float, int]:
         found = point["detail"]["eval"]

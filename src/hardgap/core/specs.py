@@ -103,9 +103,9 @@ class Unrolling(Spec):
     none: nothing, it predicts a single step.
     """
 
-    feedback: Literal["soft", "hard", "none"] = "soft"
-    steps: Positive = 4
-    temperature: Temperature = Temperature()
+    feedback: Literal["soft", "hard", "none"] = Field("soft", description="what is fed back")
+    steps: Positive = Field(4, description="unrolled timesteps")
+    temperature: Temperature = Field(Temperature(), description="T in sigmoid(logit / T), which soft feedback passes")
     weights: tuple[Annotated[float, Field(ge=0)], ...] | None = Field(
         None, description="loss weight of each unrolled step; equal if not given"
     )
@@ -143,10 +143,12 @@ class Unrolling(Spec):
 class Optimiser(Spec):
     """Adam as in the paper (1e-3, batch 128). Clipping and schedules are ours, and off by default."""
 
-    learning_rate: float = Field(1e-3, gt=0, le=1e6)  # Adam cannot compute with more than 32 bits hold
-    batch: Positive = 128
+    learning_rate: float = Field(
+        1e-3, gt=0, le=1e6, description="of Adam"
+    )  # Adam cannot compute with more than 32 bits hold
+    batch: Positive = Field(128, description="examples in a training step")
     clip: AboveZero | None = Field(None, description="largest gradient norm")
-    schedule: Literal["constant", "linear", "cosine"] = "constant"
+    schedule: Literal["constant", "linear", "cosine"] = Field("constant", description="of the learning rate")
     warmup: Count = Field(0, description="steps over which the learning rate rises from 0")
     fused: bool = Field(False, description="Adam's update as one kernel: faster for small networks, rounded otherwise")
 
@@ -157,9 +159,9 @@ class Budget(Spec):
     Solved means that visible and holdout accuracy are both at least `solved_at`.
     """
 
-    steps: Positive = Field(examples=[1000])
-    evaluate_every: Positive = 50
-    stop_after_solved: Positive | None = Field(None, description="evaluations in a row; never stops if None")
+    steps: Positive = Field(examples=[1000], description="training steps, at most")
+    evaluate_every: Positive = Field(50, description="steps from one evaluation to the next")
+    stop_after_solved: Positive | None = Field(None, description="stop after this many solved evaluations in a row")
     solved_at: float = Field(0.99, gt=0, le=1)
     restart_at: Positive | None = Field(
         None, description="the step at which a network that contradicts what is visible starts again, cooler"

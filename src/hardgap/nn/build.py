@@ -33,11 +33,11 @@ def build_model(spec: EncoderSpec | ConvSpec | PluginSpec, *, width: int, seed: 
 
 
 def _plugin(spec: PluginSpec, width: int, seed: int) -> nn.Module:
-    factory = load_plugin("--model", spec.factory, spec.source)
+    factory = load_plugin("model", spec.factory, spec.source)
 
     def make() -> Any:
         torch.manual_seed(seed)
-        with blamed(f"--model {spec.factory} cannot be called as factory(width, **args)"):
+        with blamed(f"model {spec.factory} cannot be called as factory(width, **args)", of="model"):
             return factory(width, **spec.args)
 
     model = make()

@@ -28,7 +28,8 @@ class EncoderSpec(Spec):
     ffn: Positive = 128
     position_std: float = Field(1.0, ge=0)
     positions: Literal["random", "waves"] = Field(
-        "random", description="how they start: drawn from a normal distribution, or sines and cosines around the ring"
+        "random",
+        description="how they start: at random, or as sines and cosines around the ring, which suits wide rows",
     )
 
     @model_validator(mode="after")

@@ -36,7 +36,7 @@ def as_svg(figure: Figure) -> str:
 def check_format(path: Path) -> None:
     """Refuse a file name whose format is not offered, before any work is done."""
     if path.suffix.lower() not in FORMATS:
-        raise BadInput(f"--figure {path}: the name must end in {', '.join(FORMATS)}")
+        raise BadInput(f"figure {path}: the name must end in {', '.join(FORMATS)}", of="figure")
 
 
 def save_figure(figure: Figure, path: Path) -> None:
@@ -47,7 +47,7 @@ def save_figure(figure: Figure, path: Path) -> None:
         with mpl.rc_context(STYLE):
             figure.savefig(path, dpi=160, metadata=metadata, bbox_inches="tight")
     except OSError as error:
-        raise BadInput(f"--figure {path}: {error.strerror}") from error
+        raise BadInput(f"figure {path}: {error.strerror}", of="figure") from error
 
 
 def setup_figure(trajectory: Trajectory, row: int = 0) -> Figure:

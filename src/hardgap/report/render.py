@@ -20,9 +20,14 @@ if TYPE_CHECKING:
 
 Format = Literal["table", "markdown", "html", "csv", "latex", "json"]
 FORMATS: tuple[Format, ...] = get_args(Format)
-LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "→": r"$\to$", "±": r"$\pm$",
-         "ρ": r"$\rho$", "×": r"$\times$", "²": r"\textsuperscript{2}", "≤": r"$\leq$", "≥": r"$\geq$", "…": r"\dots{}",
-         "–": "--", **{mark: f"\\{mark}" for mark in "&%$#_{}"}}  # fmt: skip
+MATHS = {"→": "to", "±": "pm", "×": "times", "·": "cdot", "≤": "leq", "≥": "geq", "≠": "neq", "≈": "approx",
+         "∧": "wedge", "√": "surd", "∫": "int", "α": "alpha", "β": "beta", "γ": "gamma", "ε": "epsilon", "θ": "theta",
+         "λ": "lambda", "μ": "mu", "π": "pi", "ρ": "rho", "σ": "sigma", "χ": "chi", "Δ": "Delta", "Π": "Pi",
+         "Σ": "Sigma", "Φ": "Phi"}  # fmt: skip
+LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "|": r"\textbar{}",
+         "<": r"\textless{}", ">": r"\textgreater{}", "²": r"\textsuperscript{2}", "ⁿ": r"\textsuperscript{n}",
+         "…": r"\dots{}", "–": "--", "−": "$-$", **{mark: f"\\{mark}" for mark in "&%$#_{}"},
+         **{mark: f"$\\{name}$" for mark, name in MATHS.items()}}  # fmt: skip
 
 
 def markdown(table: Table) -> str:

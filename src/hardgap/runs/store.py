@@ -50,7 +50,7 @@ class Store(Reader):
         self.path = folder / DATABASE
         try:
             if not create and not self.path.exists():
-                raise BadInput(f"there is no store at {folder}; train something first, or give --store")
+                raise BadInput(f"there is no store at {folder}; train something first, or name another folder")
             folder.mkdir(parents=True, exist_ok=True)
             with self.named_errors():
                 self._db, self._read_only = connect(self.path, create=create)

@@ -81,11 +81,11 @@ def _one(base: dict[str, Any], chosen: dict[str, Any]) -> Run:
     data: dict[str, Any] = {}
     # A dotted name goes inside what a plain one says, whichever comes first.
     for dotted, value in (*sorted(base.items(), key=lambda item: "." in item[0]), *chosen.items()):
-        data = _with(data, dotted.split("."), value)
+        data = with_value(data, dotted.split("."), value)
     return parse_run(data)
 
 
-def _with(data: dict[str, Any], names: list[str], value: Any) -> dict[str, Any]:
+def with_value(data: dict[str, Any], names: list[str], value: Any) -> dict[str, Any]:
     """A copy of nested tables with one value set."""
     first, *rest = names
     if not rest:
@@ -93,4 +93,4 @@ def _with(data: dict[str, Any], names: list[str], value: Any) -> dict[str, Any]:
     inner = data.get(first, {})
     if not isinstance(inner, dict):
         raise BadInput(f"{first} is a value in [base], so {'.'.join(names)} cannot be reached")
-    return data | {first: _with(inner, rest, value)}
+    return data | {first: with_value(inner, rest, value)}

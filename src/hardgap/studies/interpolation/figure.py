@@ -29,7 +29,9 @@ STEP = 0.13
 def draw(report: dict[str, Any]) -> Figure:
     """The figure of any report of `hardgap baselines`."""
     if report["kind"] not in DRAWN:
-        raise BadInput(f"--figure: there is a figure of runs and of a truth table, not of {report['kind']} results")
+        raise BadInput(
+            f"figure: there is one of runs and of a truth table, not of {report['kind']} results", of="figure"
+        )
     return DRAWN[report["kind"]](report)
 
 

@@ -48,7 +48,7 @@ class Setting:
 
     def __post_init__(self) -> None:
         if self.size < 2:
-            raise BadInput(f"--size {self.size}: a method needs at least 2 examples to learn from")
+            raise BadInput(f"size {self.size}: a method needs at least 2 examples to learn from", of="size")
 
     def as_dict(self) -> dict[str, Any]:
         methods = {method.name: method.settings for method in self.methods}
@@ -154,7 +154,9 @@ def solved_runs(store: Store, rule: str, *, at_least: float = SOLVED, at_most: i
             if summarise(curve).final_holdout >= at_least:
                 found.setdefault(config.family, row.id)
     if not found:
-        raise BadInput(f"--solved {rule}: {store.folder} holds no finished run with {at_least:.0%} holdout accuracy")
+        raise BadInput(
+            f"solved {rule}: {store.folder} holds no finished run with {at_least:.0%} holdout accuracy", of="solved"
+        )
     return list(found.values())[:at_most]
 
 

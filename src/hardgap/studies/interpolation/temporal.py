@@ -33,9 +33,9 @@ def temporal_report(
     """Appendix C's table for one gap, as plain data; shares in [0, 1], published numbers in percent."""
     cells = 2 * gap.rule.radius + 1
     if width < cells:
-        raise BadInput(f"--width {width}: a radius-{gap.rule.radius} rule needs at least {cells} cells")
+        raise BadInput(f"width {width}: a radius-{gap.rule.radius} rule needs at least {cells} cells", of="width")
     if size < 2:
-        raise BadInput(f"--size {size}: a method needs at least 2 examples to learn from")
+        raise BadInput(f"size {size}: a method needs at least 2 examples to learn from", of="size")
     learn, judge = split_rows(width, ROWS, TEST_ROWS, seed)
     table = measure_temporal(gap, learn, judge, methods, size=size, seed=seed, on_progress=on_progress)
     published = TEMPORAL.get(gap.hidden, {}) if gap.rule.name == "150" else {}

@@ -27,7 +27,7 @@ def coverage_figure(results: Sequence[StudyResult]) -> Figure:
     by = report["selection"]
     found = [(pair, pair["accuracy"][by]["exact"]) for pair in report["pairs"] if pair["runs"]]
     if not found:
-        raise BadInput("--figure: no pair has a finished run at this scale yet; run without --no-run")
+        raise BadInput("figure: no pair has a finished run at this scale yet", of="figure")
     found.sort(key=lambda item: fmean(item[1]))
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(7.0, 0.22 * len(found) + 1.4), layout="constrained")

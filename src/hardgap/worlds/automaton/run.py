@@ -30,8 +30,8 @@ class AutomatonRun(Run):
     experiment: Literal["automaton"] = "automaton"
     rule: str = Field(examples=['"150"'])
     hide: tuple[int, ...] = Field(examples=["[3]"])
-    masking: Literal["every", "first"] = "every"
-    width: Positive = 101
+    masking: Literal["every", "first"] = Field("every", description="`first` is the leaky control")
+    width: Positive = Field(101, description="cells in a row")
     train_rows: Positive = 20_000
     test_rows: Positive = 2_000
     unrolling: Unrolling = Unrolling()

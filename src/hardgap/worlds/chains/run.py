@@ -26,15 +26,15 @@ class SymbolicRun(Run):
 
     experiment: Literal["symbolic"] = "symbolic"
     holdout: str = Field(description="operators that never follow one another in training, side by side: ^|")
-    condition: Condition = "familiar"
-    ambiguity: Ambiguity = "unambiguous"
-    operators: tuple[str, ...] = tuple("^|&rdLR")
+    condition: Condition = Field("familiar", description="what the network writes")
+    ambiguity: Ambiguity = Field("unambiguous", description="which examples are kept, see docs/fidelity.md")
+    operators: tuple[str, ...] = Field(tuple("^|&rdLR"), description="symbols, or your own package.module:name")
     sources: dict[str, Source] = Field({}, description="SHA-256 of the code of a user's own, by import path")
-    bits: Positive = 6
+    bits: Positive = Field(6, description="word size")
     length: Positive = Field(2, description="operators in a chain")
-    train_examples: int = Field(144_000, gt=0, le=2_000_000)
+    train_examples: int = Field(144_000, gt=0, le=2_000_000, description="to learn from, in all")
     eval_examples: int = Field(200, gt=0, le=10_000, description="of each chain, to choose a checkpoint by")
-    test_examples: int = Field(500, gt=0, le=10_000, description="of each chain")
+    test_examples: int = Field(500, gt=0, le=10_000, description="of each chain, to be judged on")
     seen_examples: int | None = Field(
         None, gt=0, le=10_000, description="of each seen chain in both, where fewer are enough than of the held-out one"
     )
@@ -71,7 +71,7 @@ class SymbolicRun(Run):
     def not_covered(self) -> dict[str, bool]:
         return {
             "code that works held-out results out from single operators, which are all shown": True,
-            "which examples are left out as ambiguous (not with --ambiguity seen)": self.ambiguity == "unambiguous",
+            "which examples are left out as ambiguous (not with ambiguity `seen`)": self.ambiguity == "unambiguous",
         }
 
     def plugins(self) -> dict[str, str | None]:

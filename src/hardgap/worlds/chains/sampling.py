@@ -126,5 +126,5 @@ def _check_possible(arithmetic: Arithmetic, untouched: Mask, unfinished: Mask, t
         text = arithmetic.chain_text(arithmetic.ops_of(np.flatnonzero(hopeless)[:1])[0])
         raise BadInput(
             f"the operators {text} have no {part} example that could be kept with {arithmetic.bits}-bit words; "
-            "use --ambiguity any if it is not in use, more bits, or operators that are less alike"
+            "use ambiguity any if it is not in use, more bits, or operators that are less alike"
         )

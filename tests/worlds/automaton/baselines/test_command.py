@@ -85,13 +85,13 @@ def test_a_method_from_a_file_in_the_current_folder(
         ({"rule": "150", "hide": "x"}, "--hide x: Rule 150 has patterns 0 to 7, not 'x': write a number"),
         ({"rule": "150", "hide": "3", "sizes": "10"}, "--rule goes without runs"),
         ({"hide": "3"}, "--hide and --temporal go with --rule"),
-        ({"rule": "150", "hide": "3", "method": ["nope"]}, "--method nope: choose KNN"),
+        ({"rule": "150", "hide": "3", "method": ["nope"]}, "method nope: choose KNN"),
         (
             {"rule": "150", "hide": "3", "method": ["KNN"], "figure": Path("x.doc")},
             "the name must end in .png, .svg, .pdf",
         ),
         ({"rule": "150", "hide": "3", "method": ["KNN"], "figure": Path("no/where/x.svg")}, "No such file"),
-        ({"rule": "150", "hide": "3", "temporal": True, "size": 0}, "--size 0"),
+        ({"rule": "150", "hide": "3", "temporal": True, "size": 0}, "size 0"),
     ],
 )
 def test_bad_input_is_one_sentence(options: dict[str, Any], complaint: str) -> None:
@@ -102,8 +102,8 @@ def test_bad_input_is_one_sentence(options: dict[str, Any], complaint: str) -> N
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"sizes": "10;20"}, "--sizes 10;20: write numbers"),
-        ({"size": 1}, "--size 1: a method needs at least 2"),
+        ({"sizes": "10;20"}, "sizes 10;20: write numbers"),
+        ({"size": 1}, "size 1: a method needs at least 2"),
         ({"solved": "150"}, "say what to measure"),
     ],
 )

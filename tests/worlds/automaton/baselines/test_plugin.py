@@ -103,5 +103,5 @@ def test_a_path_that_leads_nowhere_is_refused(path: str) -> None:
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(BadInput, match="--method svm: choose KNN, GP, RBF SVM, RF, KRR, majority"):
+    with pytest.raises(BadInput, match="method svm: choose KNN, GP, RBF SVM, RF, KRR, majority"):
         choose_methods(["SVM"])

@@ -117,7 +117,7 @@ def test_the_temporal_table_carries_the_published_numbers() -> None:
     assert report["published"] == {"KNN (k=1)": 42.5, "KNN (k=5)": 36.2}
     assert report["methods"]["KNN (k=1)"]["shown"] == 1.0  # its own nearest neighbour
     assert report["setting"]["width"] == 9
-    with pytest.raises(BadInput, match="--width 4"):
+    with pytest.raises(BadInput, match="width 4"):
         temporal.temporal_report(Gap(parse_rule("D"), (2,)), width=4)
 
 

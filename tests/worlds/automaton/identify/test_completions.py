@@ -140,7 +140,7 @@ def test_what_cannot_be_asked_is_refused() -> None:
         every_row(gap, 7)
     with pytest.raises(BadInput, match="at most 15 steps"):
         rows_shown(gap, np.zeros((1, 5), dtype=np.uint8), 16)
-    with pytest.raises(BadInput, match="--steps 0"):
+    with pytest.raises(BadInput, match="steps 0"):
         every_row(gap, 0)
     with pytest.raises(BadInput, match="room for two"):
         completions(every_row(gap, 2), limit=1)

@@ -95,5 +95,5 @@ def test_sixteen_elementary_rules_are_affine_and_others_are_refused() -> None:
     assert len(AFFINE) == 16
     with pytest.raises(BadInput, match="Rule 30 is not an XOR"):
         paper_systems(Gap(parse_rule("30"), (2,)), random_rows(1, 9), 2)
-    with pytest.raises(BadInput, match="--steps 0"):
+    with pytest.raises(BadInput, match="steps 0"):
         paper_systems(Gap(parse_rule("150"), (2,)), random_rows(1, 9), 0)

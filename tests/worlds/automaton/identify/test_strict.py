@@ -63,5 +63,5 @@ def test_one_step_determines_nothing_and_none_is_refused() -> None:
     gap, rows = Gap(parse_rule("30"), (3,)), np.ones((2, 7), dtype=np.uint8)
     rows[:, 2] = 0
     assert not strict_cells(gap, rows, 1).identified.any()
-    with pytest.raises(BadInput, match="--steps 0"):
+    with pytest.raises(BadInput, match="steps 0"):
         strict_cells(gap, rows, 0)

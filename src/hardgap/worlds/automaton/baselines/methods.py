@@ -135,5 +135,5 @@ def choose_methods(names: Iterable[str], known: Iterable[Method] = METHODS) -> t
     for name in wanted:
         if name not in by_name:
             choices = ", ".join(method.name for method in by_name.values())
-            raise BadInput(f"--method {name}: choose {choices}, or your own package.module:factory")
+            raise BadInput(f"method {name}: choose {choices}, or your own package.module:factory", of="method")
     return tuple(by_name[name] for name in wanted) or tuple(by_name.values())

@@ -31,13 +31,13 @@ def named_methods(names: Sequence[str], known: Sequence[Method] = METHODS) -> tu
 def load_method(path: str) -> Method:
     """The method that an import path names, checked. Only users name methods; no file does."""
     trust([path])
-    factory = load_plugin("--method", path)
+    factory = load_plugin("method", path)
 
     def make(seed: int) -> Estimator:
-        with blamed(f"--method {path} cannot be called without arguments"):
+        with blamed(f"method {path} cannot be called without arguments", of="method"):
             estimator: Any = factory()
         if not (hasattr(estimator, "fit") and hasattr(estimator, "predict")):
-            raise BadInput(f"--method {path} gave a {type(estimator).__name__} without `fit` and `predict`")
+            raise BadInput(f"method {path} gave a {type(estimator).__name__} without `fit` and `predict`", of="method")
         if hasattr(estimator, "get_params") and "random_state" in estimator.get_params():
             estimator.set_params(random_state=seed)
         return estimator  # type: ignore[no-any-return]
@@ -56,11 +56,13 @@ def check_method(method: Method) -> None:
     rng = np.random.default_rng(0)
     shown, asked = rng.normal(size=(40, 3)), rng.normal(size=(17, 3))
     labels = (shown.sum(1) > 0).astype(np.uint8)
-    with blamed(f"--method {method.settings} fails on 40 examples of 3 dimensions"):
+    with blamed(f"method {method.settings} fails on 40 examples of 3 dimensions", of="method"):
         fitted, again = (fit(method, shown, labels, seed=1) for _ in range(2))
         first = fitted.predict(asked)
         apart = np.concatenate([fitted.predict(asked[i : i + 1]) for i in range(len(asked))])
     if not np.array_equal(first, again.predict(asked)):
-        raise BadInput(f"--method {method.settings} gives other answers with the same seed; take a `random_state`")
+        raise BadInput(
+            f"method {method.settings} gives other answers with the same seed; take a `random_state`", of="method"
+        )
     if not np.array_equal(first, apart):
-        raise BadInput(f"--method {method.settings} lets examples of one batch influence one another")
+        raise BadInput(f"method {method.settings} lets examples of one batch influence one another", of="method")

@@ -119,7 +119,7 @@ def identify(
     if rows.ndim != 2 or not rows.size:
         raise BadInput(f"rows need the shape [rows, width] with at least one of each, not {rows.shape}")
     if gap.masking != "every":
-        raise BadInput("a leaky mask shows the hidden outputs themselves: identifiability is about --masking every")
+        raise BadInput("a leaky mask shows the hidden outputs themselves: identifiability is about masking every step")
     affine = affine_form(gap.rule) is not None
     start = _Parts(on_progress, sum(PARTS[criterion] for criterion in criteria))
     return Identifiability(

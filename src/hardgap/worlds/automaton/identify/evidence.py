@@ -67,8 +67,9 @@ def every_row(gap: Gap, steps: int) -> Evidence:
     bits = _window_bits(gap, steps)
     if bits > MAX_WINDOW:
         raise BadInput(
-            f"--steps {steps}: all 2^{bits} windows of Rule {gap.rule.name} are too many, "
-            f"give at most {(MAX_WINDOW - 1) // (2 * gap.rule.radius)} steps"
+            f"steps {steps}: all 2^{bits} windows of Rule {gap.rule.name} are too many, "
+            f"give at most {(MAX_WINDOW - 1) // (2 * gap.rule.radius)} steps",
+            of="steps",
         )
     depths = (_supervised(gap, *_every_window(gap.rule, t), t) for t in range(2, steps + 1))
     return Evidence(gap, tuple(depths))
@@ -77,7 +78,9 @@ def every_row(gap: Gap, steps: int) -> Evidence:
 def rows_shown(gap: Gap, rows: NDArray[np.uint8], steps: int) -> Evidence:
     """The evidence of the given initial rows, `[..., W]`, alone."""
     if _window_bits(gap, steps) > 63:
-        raise BadInput(f"--steps {steps}: give at most {62 // (2 * gap.rule.radius)} steps for Rule {gap.rule.name}")
+        raise BadInput(
+            f"steps {steps}: give at most {62 // (2 * gap.rule.radius)} steps for Rule {gap.rule.name}", of="steps"
+        )
     depths = []
     for t in range(2, steps + 1):
         windows = np.unique(windows_of(rows, gap.rule.radius * t))
@@ -149,5 +152,5 @@ def _block_table(rule: Rule) -> Windows:
 
 def _window_bits(gap: Gap, steps: int) -> int:
     if steps < 1:
-        raise BadInput(f"--steps {steps}: give 1 or more")
+        raise BadInput(f"steps {steps}: give 1 or more", of="steps")
     return 2 * gap.rule.radius * steps + 1

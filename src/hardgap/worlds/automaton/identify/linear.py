@@ -104,7 +104,7 @@ def _truth(gap: Gap, rows: NDArray[np.uint8], steps: int) -> Trajectory:
     if affine_form(gap.rule) is None:
         raise BadInput(f"Rule {gap.rule.name} is not an XOR of its cells: `gf2` needs one, such as 150, 90 or 60")
     if steps < 1:
-        raise BadInput(f"--steps {steps}: give 1 or more")
+        raise BadInput(f"steps {steps}: give 1 or more", of="steps")
     return gap.trajectory(rows, steps)
 
 

@@ -51,7 +51,7 @@ def strict_cells(gap: Gap, rows: NDArray[np.uint8], steps: int, *, mask: bool = 
     A single step leaves its own hidden cells unknown.
     """
     if steps < 1:
-        raise BadInput(f"--steps {steps}: give 1 or more")
+        raise BadInput(f"steps {steps}: give 1 or more", of="steps")
     truth = gap.trajectory(rows, steps)
     if steps == 1:
         return DeterminedCells(gap, truth.patterns, truth.hidden, np.zeros_like(truth.hidden))
