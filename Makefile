@@ -29,7 +29,7 @@ bench: $(READY)  ## the ratios, with what they are compared to installed first
 clean:  ## forget the environment
 	rm -rf $(VENV)
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml constraints.txt hatch_build.py $(wildcard src/hardgap/nn/native/*.cpp src/hardgap/nn/native/*.h)
 	@echo "Setting up $(VENV) (once; about a minute with a warm package cache)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"

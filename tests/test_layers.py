@@ -21,6 +21,7 @@ LAYERS: list[set[str]] = [
     {"runs"},
     {"report"},
     {"studies"},
+    {"api"},
     {"bench"},
     {"cli"},
     {"__main__"},
@@ -142,6 +143,16 @@ def test_what_is_true_and_what_is_hidden_load_no_heavy_package() -> None:
     ]
     assert {"hardgap.worlds.automaton.gap", "hardgap.worlds.chains.gap"} <= set(parts)
     assert loaded_by("\n".join(f"import {module}" for module in parts)) == []
+
+
+def test_the_public_names_load_nothing_until_they_are_used() -> None:
+    loaded = "import sys, hardgap; hardgap.__version__; print(*sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
+    assert not {"torch", "numpy", "pydantic", "hardgap.core"} & set(done.stdout.split())
+
+
+def test_describing_a_run_loads_no_heavy_package() -> None:
+    assert loaded_by("import hardgap as hg; hg.Automaton(150, hide=2); hg.Chains('^|'); hg.BadInput") == []
 
 
 def test_declaring_every_study_loads_no_heavy_package() -> None:

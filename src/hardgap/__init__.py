@@ -1,3 +1,60 @@
-"""hardgap: has a neural network learned a rule it was never shown?"""
+"""hardgap: has a neural network learned a rule it was never shown?
+
+>>> import hardgap as hg
+>>> run = hg.Automaton("L1 ^ (C & R1)", hide="101", scale="smoke")
+>>> result = hg.train(run, store="runs")
+>>> 0 <= result.holdout <= 1
+True
+
+The names below are public (docs/api.md). Everything else may change. They are loaded when they are used: this
+import loads neither torch nor numpy.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hardgap.api import (
+        Automaton,
+        BadInput,
+        Chains,
+        Result,
+        Results,
+        grid,
+        list_studies,
+        results,
+        study,
+        sweep,
+        train,
+        trust,
+    )
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Automaton",
+    "BadInput",
+    "Chains",
+    "Result",
+    "Results",
+    "grid",
+    "list_studies",
+    "results",
+    "study",
+    "sweep",
+    "train",
+    "trust",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'hardgap' has no attribute {name!r}")
+    from hardgap import api
+
+    return getattr(api, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -13,10 +13,10 @@ from hardgap.core.parts import part
 from hardgap.report.figures import curves_figure
 from hardgap.runs.store import Store
 from hardgap.studies.circuits.figure import timeline_figure
-from hardgap.studies.circuits.tables import timeline_table
 from hardgap.studies.measure import measure
 from hardgap.studies.tempered.target import unharmed
 from hardgap.studies.tempered.wide import wide
+from hardgap.worlds.automaton.circuits.tables import timeline_table
 
 TRAIN = [
     "train",

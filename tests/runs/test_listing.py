@@ -252,12 +252,12 @@ def test_runs_that_read_alike_say_what_tells_them_apart(tiny: Tiny) -> None:
 
 
 def test_every_field_of_a_config_can_be_asked_for() -> None:
-    from hardgap.core.words import _flat
+    from hardgap.core.words import flattened
     from hardgap.runs.listing import config_fields
 
     budget = {"budget": {"steps": 7}}
     for data in ({"rule": "150", "hide": [3]}, {"experiment": "symbolic", "holdout": "^|"}):
-        assert _flat(json.loads(parse_run(data | budget).model_dump_json())).keys() <= config_fields().keys()
+        assert flattened(json.loads(parse_run(data | budget).model_dump_json())).keys() <= config_fields().keys()
 
 
 # Growth

@@ -7,17 +7,34 @@ import time
 
 import torch
 
-from hardgap.core.loop import Observer
-from hardgap.core.specs import Budget
+from hardgap.bench.geometry import GEOMETRIES
+from hardgap.core.loop import Observer, Trainer
+from hardgap.core.specs import Budget, Optimiser
 from hardgap.runs.execute import build_trainer, single_thread
 from hardgap.worlds.automaton.run import AutomatonRun
 
 
-def main(updates: int, seed: int) -> float:
-    """Seconds for `updates` training steps at the paper's geometry, after one to warm up."""
+def trainer_at(shape: str, seed: int = 0) -> Trainer:
+    """A run at one of the shapes, about to begin."""
+    width, batch, _ = GEOMETRIES[shape]
+    return build_trainer(
+        AutomatonRun(
+            rule="150",
+            hide=(2,),
+            width=width,
+            train_rows=2_000,
+            test_rows=128,
+            optimiser=Optimiser(batch=batch),
+            budget=Budget(steps=10**6, evaluate_every=10**6),
+            seed=seed,
+        )
+    )
+
+
+def main(updates: int, seed: int, shape: str) -> float:
+    """Seconds for `updates` training steps, after one to warm up."""
     single_thread()
-    run = AutomatonRun(rule="150", hide=(2,), train_rows=2_000, test_rows=128, budget=Budget(steps=10_000), seed=seed)
-    trainer = build_trainer(run)
+    trainer = trainer_at(shape, seed)
     trainer.run(Observer(should_stop=lambda: trainer.step >= 1))
     began = time.perf_counter()
     trainer.run(Observer(should_stop=lambda: trainer.step >= 1 + updates))
@@ -37,5 +54,5 @@ def matmul_gflops(size: int = 1024, repeats: int = 12) -> float:
 
 
 if __name__ == "__main__":
-    what, updates, seed = sys.argv[1:]
-    print(matmul_gflops() if what == "matmul" else main(int(updates), int(seed)))
+    what, updates, seed, shape = sys.argv[1:]
+    print(matmul_gflops() if what == "matmul" else main(int(updates), int(seed), shape))

@@ -8,25 +8,26 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-WIDTH, ROWS, BATCH, STEPS = 101, 2_000, 128, 4
+ROWS, STEPS = 2_000, 4
 
 
 class Model(nn.Module):
-    def __init__(self) -> None:
+    def __init__(self, width: int) -> None:
         super().__init__()
         self.embed = nn.Linear(1, 64)
-        self.positions = nn.Embedding(WIDTH, 64)
+        self.positions = nn.Embedding(width, 64)
         layer = nn.TransformerEncoderLayer(64, 4, 128, dropout=0.0, batch_first=True)
         self.encoder = nn.TransformerEncoder(layer, 2)
         self.head = nn.Linear(64, 1)
 
     def forward(self, x: Tensor) -> Tensor:
-        hidden = self.embed(x.unsqueeze(-1)) + self.positions(torch.arange(WIDTH))
+        hidden = self.embed(x.unsqueeze(-1)) + self.positions(torch.arange(x.shape[1]))
         logits: Tensor = self.head(self.encoder(hidden)).squeeze(-1)
         return logits
 
@@ -35,16 +36,15 @@ def next_row(x: Tensor) -> Tensor:
     return (x.roll(1, -1) + x + x.roll(-1, -1)) % 2
 
 
-def main(updates: int, seed: int) -> float:
+def stepper(seed: int, width: int, batch: int) -> Callable[[], None]:
+    """A function that trains one step."""
     torch.manual_seed(seed)
-    model = Model()
+    model = Model(width)
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-3)
-    data = torch.randint(0, 2, (ROWS, WIDTH)).float()
-    began = 0.0
-    for update in range(updates + 1):
-        if update == 1:  # The first update warms up.
-            began = time.perf_counter()
-        state = data[torch.randint(0, ROWS, (BATCH,))]
+    data = torch.randint(0, 2, (ROWS, width)).float()
+
+    def step() -> None:
+        state = data[torch.randint(0, ROWS, (batch,))]
         prediction, loss = state, torch.zeros(())
         for _ in range(STEPS):
             pattern = 4 * state.roll(1, -1) + 2 * state + state.roll(-1, -1)
@@ -55,8 +55,18 @@ def main(updates: int, seed: int) -> float:
         optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
+
+    return step
+
+
+def main(updates: int, seed: int, width: int, batch: int) -> float:
+    step = stepper(seed, width, batch)
+    step()  # The first update warms up.
+    began = time.perf_counter()
+    for _ in range(updates):
+        step()
     return time.perf_counter() - began
 
 
 if __name__ == "__main__":
-    print(main(int(sys.argv[1]), int(sys.argv[2])))
+    print(main(*map(int, sys.argv[1:])))

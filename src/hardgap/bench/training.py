@@ -1,4 +1,4 @@
-"""Whole-machine training throughput at the paper's geometry: a plain script against this package.
+"""Whole-machine training throughput: a plain script against this package.
 
 Both get the whole machine: the plain script its default threads, seeds one after another; ours one process
 a core with one thread each. Rounds are interleaved, since a shared machine's speed drifts; ratios are taken
@@ -15,19 +15,24 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from hardgap.bench.geometry import GEOMETRIES
+from hardgap.nn.native.engine import VARIABLE, current_name
 from hardgap.runs.local import ONE_THREAD
-
-BATCH, WIDTH, UNROLL, DIM, FFN, LAYERS = 128, 101, 4, 64, 128, 2
 
 
 @dataclass(frozen=True)
 class Throughput:
     """Training steps a second of the whole machine, and how they relate."""
 
+    shape: str
+    engine: str
     plain: float
+    eager: float
     ours: float
     ratio: float
     ratios: tuple[float, ...]
+    to_eager: float
+    flat: float  # what a step costs with a process a core, relative to one process alone
     matmul_gflops: float
     share_of_matmul: float
     processes: int
@@ -36,36 +41,45 @@ class Throughput:
         return asdict(self)
 
 
-def flops_per_update() -> int:
-    """A multiply-add counts twice; backward costs twice the forward pass; softmax and norms are not counted."""
-    cells = BATCH * WIDTH * UNROLL
-    weights = LAYERS * (4 * DIM * DIM + 2 * DIM * FFN)
-    attention = LAYERS * 2 * 2 * WIDTH * DIM
-    return 3 * cells * (2 * weights + attention)
-
-
-def measure(updates: int = 6, rounds: int = 3, say: Callable[[str], None] = lambda line: None) -> Throughput:
-    """`rounds` interleaved rounds of `updates` training steps each."""
-    processes = os.cpu_count() or 1
-    plain, ours, limits = [], [], []
+def measure(shape: str, updates: int, rounds: int, say: Callable[[str], None] = lambda line: None) -> Throughput:
+    """`rounds` interleaved rounds of `updates` training steps each (16 times as many at desk scale)."""
+    geometry, processes = GEOMETRIES[shape], os.cpu_count() or 1
+    width, batch, repeats = geometry
+    steps = updates * repeats
+    taken: dict[str, list[float]] = {"plain": [], "eager": [], "ours": [], "alone": []}
+    limits = []
     for number in range(1, rounds + 1):
-        say(f"round {number} of {rounds}: the plain script")
-        plain.append(updates / run_copies(["hardgap.bench.plain", str(updates), "0"], 1, {})[0])
-        say(f"round {number} of {rounds}: hardgap, {processes} processes")
-        taken = run_copies(["hardgap.bench.ours", "train", str(updates), "0"], processes, ONE_THREAD)
-        ours.append(sum(updates / seconds for seconds in taken))
-        limits.append(sum(run_copies(["hardgap.bench.ours", "matmul", "0", "0"], processes, ONE_THREAD)))
-    ratios = tuple(round(o / p, 2) for o, p in zip(ours, plain, strict=True))
-    shares = [o * flops_per_update() / 1e9 / limit for o, limit in zip(ours, limits, strict=True)]
+        say(f"{shape}, whole machine: round {number} of {rounds}")
+        plain = ["hardgap.bench.plain", str(steps), "0", str(width), str(batch)]
+        ours = ["hardgap.bench.ours", "train", str(steps), "0", shape]
+        eager = ONE_THREAD | {VARIABLE: "eager"}
+        for name, command, copies, environment in (
+            ("plain", plain, 1, {}), ("eager", ours, processes, eager), ("ours", ours, processes, ONE_THREAD),
+            ("alone", ours, 1, ONE_THREAD),
+        ):  # fmt: skip
+            taken[name].append(sum(steps / seconds for seconds in run_copies(command, copies, environment)))
+        limits.append(sum(run_copies(["hardgap.bench.ours", "matmul", "0", "0", shape], processes, ONE_THREAD)))
+    ratios = _ratios(taken["ours"], taken["plain"])
     return Throughput(
-        plain=statistics.median(plain),
-        ours=statistics.median(ours),
+        shape=shape,
+        engine=current_name(),
+        plain=statistics.median(taken["plain"]),
+        eager=statistics.median(taken["eager"]),
+        ours=statistics.median(taken["ours"]),
         ratio=statistics.median(ratios),
         ratios=ratios,
+        to_eager=statistics.median(_ratios(taken["ours"], taken["eager"])),
+        flat=statistics.median(processes * one / all_ for one, all_ in zip(taken["alone"], taken["ours"], strict=True)),
         matmul_gflops=statistics.median(limits),
-        share_of_matmul=statistics.median(shares),
+        share_of_matmul=statistics.median(
+            rate * geometry.flops / 1e9 / limit for rate, limit in zip(taken["ours"], limits, strict=True)
+        ),
         processes=processes,
     )
+
+
+def _ratios(ours: list[float], theirs: list[float]) -> tuple[float, ...]:
+    return tuple(round(o / t, 2) for o, t in zip(ours, theirs, strict=True))
 
 
 def run_copies(arguments: list[str], copies: int, environment: dict[str, str]) -> list[float]:

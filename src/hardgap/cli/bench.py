@@ -25,7 +25,7 @@ def bench(
 ) -> None:
     """Speed as ratios against what you would otherwise use, measured side by side in one run.
 
-    training: a plain PyTorch script against this package, whole machine, at the paper's geometry.
+    training: the native engine, the eager one and a plain PyTorch script, on one core and on the whole machine.
     rollout: CellPyLib and CAX against the bit-sliced stepper (needs `pip install hardgap[bench]`).
     symbolic: training and decoding of Experiment 2, a plain nn.Transformer script against this package.
 
@@ -50,18 +50,36 @@ def _say(line: str) -> None:
 
 
 def _training(updates: int, rounds: int) -> Measured:
+    from hardgap.bench.geometry import GEOMETRIES
+    from hardgap.bench.step import measure_step
     from hardgap.bench.training import measure
 
-    result = measure(updates, rounds, say=_say)
-    title = "Training at the paper's geometry (width 101, batch 128, 4 unrolled steps), whole machine"
-    rows = [
-        ["plain script, steps/s", f"{result.plain:.2f}"],
-        [f"hardgap, {result.processes} processes, steps/s", f"{result.ours:.2f}"],
-        ["ratio (median of rounds)", f"{result.ratio:.2f}  {list(result.ratios)}"],
-        ["share of the matrix-multiplication limit", f"{100 * result.share_of_matmul:.0f} %"],
-        ["that limit, GFLOP/s", f"{result.matmul_gflops:.0f}"],
-    ]
-    return result.as_dict(), [Table(title, ["field", "value"], rows)]
+    found: dict[str, Any] = {}
+    tables = []
+    for shape, (width, batch, _) in GEOMETRIES.items():
+        one_core, whole = measure_step(shape, updates, rounds, _say), measure(shape, updates, rounds, _say)
+        found[shape] = {"one_core": one_core, "whole_machine": whole.as_dict()}
+        numbers = ["CPU ms", "of the limit", "times eager", "times plain"]
+        title = f"A training step at the {shape}'s shape (width {width}, batch {batch}), one core"
+        tables.append(Table(title, ["by", *numbers], [_step(row) for row in one_core], right=numbers))
+        rows = [
+            ["plain script, default threads, steps/s", f"{whole.plain:.2f}"],
+            ["hardgap eager, steps/s", f"{whole.eager:.2f}"],
+            ["hardgap, steps/s", f"{whole.ours:.2f}"],
+            ["times the plain script (median)", f"{whole.ratio:.2f}  {list(whole.ratios)}"],
+            ["times eager (median)", f"{whole.to_eager:.2f}"],
+            ["a step's cost, relative to one process alone", f"{whole.flat:.2f}"],
+            ["share of the matrix-multiplication limit", f"{100 * whole.share_of_matmul:.0f} %"],
+            ["that limit, GFLOP/s", f"{whole.matmul_gflops:.0f}"],
+        ]
+        title = f"The same on the whole machine: {whole.processes} processes, {whole.engine}"
+        tables.append(Table(title, ["field", "value"], rows))
+    return found, tables
+
+
+def _step(row: dict[str, Any]) -> list[str]:
+    ratios = (f"{row[f'times {other}']:.2f}" if f"times {other}" in row else "" for other in ("eager", "plain"))
+    return [row["name"], f"{row['cpu_ms']:.1f}", f"{100 * row['share']:.0f} %", *ratios]
 
 
 def _rollout(rounds: int) -> Measured:

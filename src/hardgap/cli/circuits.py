@@ -92,8 +92,8 @@ def _open(
 ) -> None:
     from hardgap.runs.execute import load_trained
     from hardgap.studies.circuits.findings import findings_table
-    from hardgap.studies.circuits.tables import circuit_tables
     from hardgap.worlds.automaton.circuits.opening import check_names, open_network, subject_of
+    from hardgap.worlds.automaton.circuits.tables import circuit_tables
 
     names = check_names([] if only is None else [name.strip() for name in only.split(",")])
     trained = load_trained(store, config.id, step)
@@ -108,9 +108,9 @@ def _open(
 
 def _over_time(store: Store, config: AutomatonRun, figure: Path | None, output: Output) -> None:
     from hardgap.runs.summary import restarts
-    from hardgap.studies.circuits.tables import timeline_table
     from hardgap.worlds.automaton.circuits.opening import rows_of
     from hardgap.worlds.automaton.circuits.over_time import over_time
+    from hardgap.worlds.automaton.circuits.tables import timeline_table
 
     err().print(f"{config.describe()}  (run {config.id})")
     timeline = over_time(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import STORE, Json, StoreFolder, err, out, percent, show_json
+from hardgap.cli.output import STORE, Engine, Json, StoreFolder, choose_engine, err, out, percent, show_json
 from hardgap.cli.writing import check_file
 from hardgap.core.errors import BadInput
 from hardgap.runs.summary import restarts
@@ -30,6 +30,7 @@ def demo(
         Parameter(help="`tempered` takes an entry that T = 1 recovers on no seed of ten at desk scale."),
     ] = "paper",
     page: Annotated[Path, Parameter(help="Where to write the page.")] = Path("hardgap-demo.html"),
+    engine: Engine = None,
     store: StoreFolder = STORE,
     json: Json = False,
 ) -> int:
@@ -45,6 +46,7 @@ def demo(
         hardgap demo --recipe tempered
     """
     check_file("--page", page)
+    choose_engine(engine)
     say = _Narrator(silent=json)
     say("Setting the scene …")
     from hardgap.runs.store import Store

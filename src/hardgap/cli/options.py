@@ -18,14 +18,12 @@ from cyclopts import Parameter
 from hardgap.core.errors import BadInput
 from hardgap.core.refusal import fields_of
 from hardgap.core.run import Run
-from hardgap.runs.sweep import with_value
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
     from hardgap.worlds.automaton.gap import Gap
 
-R = TypeVar("R", bound=Run)
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 ScaleName = Annotated[Literal["smoke", "desk", "paper"], Parameter(help="Where defaults come from.")]
@@ -94,14 +92,6 @@ class Options:
         shown = f" (desk: {usual})" if isinstance(usual, str | int | float) and not isinstance(usual, bool) else ""
         hint = str if isinstance(option, Written) else _without_bounds(field.annotation)
         return Annotated[hint, Parameter(help=f"{text[:1].upper()}{text[1:]}.{shown}", negative="")]
-
-
-def with_values(start: R, values: Mapping[str, Any]) -> R:
-    """The config with these values, by path; what holds a field is set before the field."""
-    data = start.model_dump()
-    for path in sorted(values, key=lambda path: path.count(".")):
-        data = with_value(data, path.split("."), values[path])
-    return start.but(**{name: data[name] for name in {path.partition(".")[0] for path in values}})
 
 
 def parse_gap(rule: str, hide: str | None, count: int | None, seed: int) -> Gap:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 from rich.box import HEAVY_HEAD
@@ -24,6 +24,10 @@ from hardgap.core.table import Table
 from hardgap.report.render import RENDERERS, Format
 
 StoreFolder = Annotated[Path, Parameter(name="--store", env_var="HARDGAP_STORE", help="Folder that keeps the runs.")]
+Engine = Annotated[
+    Literal["auto", "native", "eager"] | None,
+    Parameter(name="--engine", help="What computes; a run that has begun goes on with its own if not given."),
+]
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print all data as JSON instead.")]
 Trust = Annotated[
     bool, Parameter(name="--trust", negative="", help="Run the plug-ins that a stored run names: somebody's code.")
@@ -57,6 +61,13 @@ def complain(sentence: str) -> None:
 def complain_in_between(sentence: str) -> None:
     """`complain` for a signal's answer, which may come in the middle of a `print` or of a line being drawn."""
     os.write(2, f"\nhardgap: {sentence}\n".encode())
+
+
+def choose_engine(engine: str | None) -> None:
+    """Take the engine that was asked for, here and in workers; refused if it is not there."""
+    from hardgap.nn.native.engine import choose
+
+    choose(engine)
 
 
 def show_written(asked: Path, written: Sequence[Path]) -> None:

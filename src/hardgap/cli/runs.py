@@ -11,6 +11,7 @@ from cyclopts import App, Parameter
 from hardgap.cli.output import STORE, TABLES, Output, Show, StoreFolder, Trust, complain, duration, err, percent
 from hardgap.cli.progress import show_parts
 from hardgap.core.errors import BadInput
+from hardgap.core.parts import part
 from hardgap.core.table import Table
 from hardgap.core.wording import plural
 from hardgap.core.words import differences
@@ -18,6 +19,7 @@ from hardgap.runs.digest import STATUSES, Damaged
 from hardgap.runs.listing import Listed, check_list
 from hardgap.runs.store import Row, Store
 from hardgap.runs.summary import restarts
+from hardgap.worlds import world_of
 
 if TYPE_CHECKING:
     from hardgap.runs.certificate import Certificate
@@ -149,7 +151,7 @@ def _field_and_value(text: str) -> tuple[str, str]:
 
 @runs.command
 def show(run: str, /, *, store: StoreFolder = STORE, output: Show = TABLES) -> None:
-    """Show one run: what was asked for, what it was made with, and its curve.
+    """Show one run: what was asked for, what it was made with, its curve, and how it ended.
 
     RUN is an id or its first digits. Example: `hardgap runs show 9dcd`
     """
@@ -159,6 +161,8 @@ def show(run: str, /, *, store: StoreFolder = STORE, output: Show = TABLES) -> N
     facts, config = facts_of(opened, row.id), row.config.model_dump(mode="json")
     about = [*facts.items(), *config.items(), *row.versions.items()]
     tables = [Table(row.config.describe(), ["field", "value"], about), _curve_table(curve)]
+    if row.status == "done":
+        tables.append(part(world_of(row.config).table)(row.config, curve))
     output.show(facts | {"config": config, "versions": row.versions, "curve": curve}, tables)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import STORE, TABLES, Show, StoreFolder, complain, complain_in_between
+from hardgap.cli.output import STORE, TABLES, Engine, Show, StoreFolder, choose_engine, complain, complain_in_between
 from hardgap.core.errors import BadInput
 from hardgap.core.wording import plural
 
@@ -24,6 +24,7 @@ def sweep(
     *,
     workers: Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")] = None,
     budget: Annotated[str | None, Parameter(help="Stop after this long, e.g. 90m; the next call goes on.")] = None,
+    engine: Engine = None,
     store: StoreFolder = STORE,
     output: Show = TABLES,
 ) -> int:
@@ -55,6 +56,7 @@ def sweep(
     from hardgap.runs.store import Store
     from hardgap.runs.sweep import read_sweep
 
+    choose_engine(engine)
     runs = read_sweep(file)
     check_workers(workers)
     seconds = parse_duration(budget) if budget else None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from hardgap.cli.options import Options, ScaleName, Written, with_values
+from hardgap.cli.options import Options, ScaleName, Written
 from hardgap.cli.output import STORE, TABLES, Show, StoreFolder, Trust, err, percent
 from hardgap.core.errors import BadInput
 from hardgap.core.plugins import trust
@@ -83,15 +83,10 @@ def train(
 
 
 def configure(scale: Scale, holdout: str, said: dict[str, Any]) -> SymbolicRun:
-    """The config of a scale with what was said; a longer training warms up for as large a share."""
-    start, values = (
-        symbolic_base(scale, "^|"),
-        OPTIONS.values(said),
-    )  # "^|": the asked pair may need the asked operators
-    longer = values.get("budget.steps", start.budget.steps) / start.budget.steps
-    warmup = max(0, round(start.optimiser.warmup * longer))
+    """The config of a scale with what was said."""
+    start = symbolic_base(scale, "^|")  # any pair of the paper; the asked one may need the asked operators
     with OPTIONS.blamed():
-        run = named(with_values(start, {"holdout": holdout, "optimiser.warmup": warmup} | values))
+        run = named(start.changed(holdout=holdout, **OPTIONS.values(said)))
     assert run.gap  # making it checks it; a config alone imports no operator
     return run
 

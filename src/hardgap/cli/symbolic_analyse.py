@@ -72,8 +72,7 @@ def _open(
 ) -> dict[str, Any]:
     from hardgap.nn.seq2seq import Seq2Seq
     from hardgap.runs.execute import load_model
-    from hardgap.worlds.chains.circuits.opening import open_symbolic
-    from hardgap.worlds.chains.gap import ChainGap
+    from hardgap.worlds.chains.circuits.opening import open_symbolic, sets_to_open
     from hardgap.worlds.chains.tokens import Codec
 
     config = symbolic_config(store, run, trusted=False)  # or trusted already
@@ -82,12 +81,9 @@ def _open(
         step = chosen_step(store, config, select)
     model, _ = load_model(store, config.id, step)
     assert isinstance(model, Seq2Seq)
-    arithmetic = config.gap.arithmetic
-    # Unambiguous ones, as in the paper, whatever the run was trained on; of the run's own evaluation and test parts.
-    gap = ChainGap(arithmetic, config.holdout)
-    sets = gap.sets(train=arithmetic.chains, evaluate=examples, test=examples, seed=config.seed)
+    sets = sets_to_open(config, examples)
     err().print(f"{config.describe()}  (run {config.id})")
-    codec = Codec(arithmetic, config.condition, config.seed)
+    codec = Codec(config.gap.arithmetic, config.condition, config.seed)
     start = lambda name: err().print(f"  {name}")  # noqa: E731
     found = open_symbolic(model, codec, sets, only=only, seed=seed, on_start=start)
     return {

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from hardgap.cli.options import Hide, HideRandom, HideSeed, Options, ScaleName, Written, parse_gap, with_values
-from hardgap.cli.output import STORE, TABLES, Output, Show, StoreFolder, err
+from hardgap.cli.options import Hide, HideRandom, HideSeed, Options, ScaleName, Written, parse_gap
+from hardgap.cli.output import STORE, TABLES, Engine, Output, Show, StoreFolder, choose_engine, err
 from hardgap.core.errors import BadInput
-from hardgap.worlds.automaton.run import AutomatonRun
 from hardgap.worlds.automaton.scales import base
 
 if TYPE_CHECKING:
@@ -67,6 +66,7 @@ def train(
     init: Annotated[
         Path | None, Parameter(help="Start from these weights (.safetensors), e.g. a construction.")
     ] = None,
+    engine: Engine = None,
     store: StoreFolder = STORE,
     output: Show = TABLES,
     **said: Any,
@@ -89,14 +89,14 @@ def train(
     from hardgap.runs.store import Store
     from hardgap.worlds.automaton.recipes import RECIPES
 
+    choose_engine(engine)
     hidden = parse_gap(rule, hide, hide_random, hide_seed).hidden
     start, values = RECIPES[recipe](scale, rule, hidden), OPTIONS.values(said)
-    network = _network(model, rule, values)
-    values = _regime(values) | _restart(start, values) | network | values
+    values |= _network(model, values)
     if init is not None:
         values |= _initial(store, init, model, said)
     with OPTIONS.blamed():
-        run = named(with_values(start, values))
+        run = named(start.changed(**values))
     opened = Store(store)
     train_one(opened, run)
     detail = opened.curve(run.id)[-1]["detail"]
@@ -105,34 +105,15 @@ def train(
     err().print(f"`hardgap runs show {run.id}` prints the curve; weights are in {weights}")
 
 
-def _regime(values: dict[str, Any]) -> dict[str, Any]:
-    """What the chosen feedback brings: only soft feedback has a temperature, and without any there is one step."""
-    feedback = values.get("unrolling.feedback", "soft")
-    untempered: dict[str, Any] = {} if feedback == "soft" else {"unrolling.temperature": {}}
-    return untempered | ({"unrolling.steps": 1} if feedback == "none" else {})
-
-
-def _restart(start: AutomatonRun, values: dict[str, Any]) -> dict[str, Any]:
-    """The recipe's restart, as early in other than its own number of steps as in those; never, if that is at once."""
-    if start.budget.restart_at is None:
-        return {}
-    steps = values.get("budget.steps", start.budget.steps)
-    return {"budget.restart_at": start.budget.restart_at * steps // start.budget.steps or None}
-
-
-def _network(model: str, rule: str, values: dict[str, Any]) -> dict[str, Any]:
+def _network(model: str, values: dict[str, Any]) -> dict[str, Any]:
     """The network that is named. Only the encoder has positions; those of others are taken out of the values."""
-    from hardgap.worlds.automaton.rule import parse_rule
-
     if model == "encoder":
         return {}
     if values.pop("model.positions", "random") != "random":
         raise BadInput(f"--positions waves belongs to the encoder, not to --model {model}")
-    if model == "conv":
-        return {"model": {"kind": "conv", "radius": parse_rule(rule).radius}}
-    if ":" not in model:
+    if model != "conv" and ":" not in model:
         raise BadInput(f"--model {model}: choose encoder, conv, or your own package.module:factory")
-    return {"model": {"kind": "plugin", "factory": model}}
+    return {"model": model}
 
 
 def _initial(store_folder: Path, path: Path, model: str, said: dict[str, Any]) -> dict[str, Any]:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from hardgap.core.schedule import learning_rate_at
 from hardgap.core.specs import Budget, Optimiser
@@ -32,6 +32,21 @@ class Observer:
     should_stop: Callable[[], bool] = lambda: False
 
 
+class Adam(Protocol):
+    """What the loop asks of Adam: PyTorch's, or one quicker for some networks with a state of the same form."""
+
+    @property
+    def param_groups(self) -> list[dict[str, Any]]: ...
+    def zero_grad(self, set_to_none: bool = True) -> None: ...
+    def step(self) -> object: ...
+    def state_dict(self) -> dict[str, Any]: ...
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None: ...
+
+
+def plain_adam(model: nn.Module, chosen: Optimiser) -> Adam:
+    return torch.optim.Adam(model.parameters(), lr=chosen.learning_rate, fused=chosen.fused or None)
+
+
 @dataclass
 class Trainer:
     """A run in progress: `run()` takes it to its end or to an interruption."""
@@ -42,6 +57,7 @@ class Trainer:
     seed: int
     step: int = 0
     curve: list[Point] = field(default_factory=list)
+    make_adam: Callable[[nn.Module, Optimiser], Adam] = plain_adam
 
     def __post_init__(self) -> None:
         self.model = self.task.model()
@@ -80,12 +96,11 @@ class Trainer:
         self.model = self.task.restart(self.attempt)
         self._adam = self._fresh_adam()
 
-    def _fresh_adam(self) -> torch.optim.Adam:
-        chosen = self.optimiser
-        return torch.optim.Adam(self.model.parameters(), lr=chosen.learning_rate, fused=chosen.fused or None)
+    def _fresh_adam(self) -> Adam:
+        return self.make_adam(self.model, self.optimiser)
 
     def _update(self) -> None:
-        torch.manual_seed((self.seed << 32) ^ self.step)
+        self._draw_from((self.seed << 32) ^ self.step)
         for group in self._adam.param_groups:
             group["lr"] = learning_rate_at(self.optimiser, self.step, self.budget.steps)
         self._adam.zero_grad(set_to_none=True)
@@ -99,6 +114,12 @@ class Trainer:
         self._loss_sum += total
         self._loss_count += 1
         self.step += 1
+
+    def _draw_from(self, seed: int) -> None:
+        if next(self.model.parameters()).is_cpu:
+            torch.default_generator.manual_seed(seed)  # the same draws, without asking after every kind of device
+        else:
+            torch.manual_seed(seed)
 
     def _evaluate(self, observer: Observer) -> None:
         loss = self._loss_sum / self._loss_count if self._loss_count else None

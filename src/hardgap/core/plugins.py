@@ -36,8 +36,20 @@ def trust(paths: Iterable[str]) -> None:
 
 
 def trusted() -> list[str]:
-    """What may be imported: for processes that this one starts."""
+    """What may be imported."""
     return sorted(_trusted)
+
+
+def handed_on() -> dict[str, list[str]]:
+    """What may be imported, and where it is found: for processes that this one starts."""
+    return {"trusted": trusted(), "path": [str(Path(place).resolve()) for place in sys.path]}
+
+
+def take_over(order: dict[str, Any]) -> None:
+    """Import what the process that gave this order may import, from where it does."""
+    trust(order.get("trusted", ()))
+    # Last, so that it shadows nothing: a script's own folder is on its path.
+    sys.path += [place for place in order.get("path", ()) if place not in sys.path]
 
 
 def load_plugin(asked: str, path: str, source: str | None = None) -> Any:
@@ -73,7 +85,7 @@ def check_plugin(asked: str, path: str, source: str | None = None) -> None:
     if path not in _trusted:
         raise BadInput(
             f"{asked} {path} is named by a stored run, not by you, and is not run: "
-            "say --trust if you know its code (in Python: hardgap.core.plugins.trust)"
+            "say --trust if you know its code (in Python: hardgap.trust)"
         )
     if source is not None and (now := source_of(path)) != source:
         raise BadInput(

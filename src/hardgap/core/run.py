@@ -11,10 +11,11 @@ import json
 from abc import abstractmethod
 from collections.abc import Iterable
 from functools import cache, cached_property
-from typing import Any, Literal, Self, TypeVar, cast
+from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 
 from pydantic import Field
 
+from hardgap.core.errors import BadInput
 from hardgap.core.plugins import check_plugin, source_of, trust
 from hardgap.core.specs import Budget, Optimiser, Spec
 
@@ -51,21 +52,30 @@ class Run(Spec):
         del asked["budget"]["steps"]
         return self._digest(asked)
 
+    in_words: ClassVar[str | None] = None
+    """The field in which its user's own words may stand, where the config keeps something shorter or exact instead."""
+
     @property
     def written(self) -> str | None:
-        """What its user wrote where the config keeps something shorter or exact instead; not part of the identity."""
+        """What its user wrote in the field `in_words`, if that is not what the config keeps; not part of the id."""
         return None
+
+    @classmethod
+    def as_stored(cls, name: str, value: Any) -> Any:
+        """What a config holds where a user asks for this value of a field."""
+        return value
 
     def asked(self) -> dict[str, Any]:
         """What differs from the defaults, as plain values from which `parse_run` makes the same config."""
         asked = self.model_dump(mode="json", exclude_defaults=True) | {"experiment": self.experiment}
-        if "model" in asked:  # Each kind of network has its own defaults, so the kind is always said.
-            asked["model"]["kind"] = self.model_dump()["model"]["kind"]
+        kind = getattr(getattr(self, "model", None), "kind", None)
+        if "model" in asked and kind is not None:  # Each kind of network has its own defaults, so it is always said.
+            asked["model"]["kind"] = kind
         return asked
 
     def _digest(self, asked: dict[str, Any]) -> str:
         asked = {"version": CONFIG_VERSION, **asked}
-        usual = type(self).model_fields["model"].default.kind if "model" in asked else None
+        usual = getattr(type(self).model_fields["model"].default, "kind", None) if "model" in asked else None
         if usual is not None and asked["model"]["kind"] == usual:  # The first identities were made without it.
             asked["model"] = {name: value for name, value in asked["model"].items() if name != "kind"}
         text = json.dumps(asked, sort_keys=True, separators=(",", ":"))
@@ -75,6 +85,27 @@ class Run(Spec):
         """The same config with some fields changed, validated again."""
         data = self.model_dump() | changes
         return validated(type(self), data)
+
+    def with_changes(self, changes: dict[str, Any]) -> dict[str, Any]:
+        """In another number of steps, the learning rate rises over the same share of them."""
+        data, optimiser = super().with_changes(changes), changes.get("optimiser", {})
+        steps = data["budget"].get("steps") if isinstance(data["budget"], dict) else self.budget.steps
+        if isinstance(steps, int) and isinstance(optimiser, dict) and "warmup" not in optimiser:
+            data["optimiser"]["warmup"] = max(0, round(self.optimiser.warmup * steps / self.budget.steps))
+        return data
+
+    def changed(self, **fields: Any) -> Self:
+        """The same run with some fields changed, and what depends on them.
+
+        Two underscores, or a dot, reach inside: `unrolling__feedback`, `unrolling.feedback`.
+        """
+        asked: dict[str, Any] = {}
+        dotted = {name.replace("__", "."): value for name, value in fields.items()}
+        for name in sorted(dotted, key=lambda name: name.count(".")):  # what holds a field before the field
+            asked = with_value(asked, name.split("."), dotted[name])
+        data = self.with_changes(asked)
+        settled = asked.keys() | ({"optimiser"} if "budget" in asked else set())
+        return self.but(**{name: data[name] for name in settled})
 
     @property
     @abstractmethod
@@ -139,6 +170,17 @@ def only(kind: type[R], runs: Iterable[Run]) -> list[R]:
     found = list(runs)
     assert all(isinstance(run, kind) for run in found)
     return cast(list[R], found)
+
+
+def with_value(data: dict[str, Any], names: list[str], value: Any) -> dict[str, Any]:
+    """A copy of nested tables with one value set."""
+    first, *rest = names
+    if not rest:
+        return data | {first: value}
+    inner = data.get(first, {})
+    if not isinstance(inner, dict):
+        raise BadInput(f"{first} is a value, so {'.'.join(names)} cannot be reached")
+    return data | {first: with_value(inner, rest, value)}
 
 
 def validated(spec: type[T], data: dict[str, Any]) -> T:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from hardgap.core.errors import BadInput
 from hardgap.core.refusal import in_one_sentence
 
 MOST_BITS = 4096
@@ -51,11 +52,31 @@ class Spec(BaseModel):
         with in_one_sentence(cls):
             return super().model_validate(*args, **kwargs)
 
+    def with_changes(self, changes: dict[str, Any]) -> dict[str, Any]:
+        """The fields as plain values, some of them changed. A table given for a part changes what it names there.
+
+        A part of another kind (`model`) replaces the whole part.
+        """
+        data = self.model_dump()
+        for name, value in changes.items():
+            here = getattr(self, name, None)
+            if isinstance(here, Spec) and isinstance(value, dict):
+                kind = getattr(here, "kind", None)
+                data[name] = here.with_changes(value) if value.get("kind", kind) == kind else value
+            else:
+                data[name] = value
+        return data
+
 
 Scale = Literal["smoke", "desk", "paper"]
 
 
 SCALES: tuple[Scale, ...] = get_args(Scale)
+
+
+def check_scale(scale: str) -> None:
+    if scale not in SCALES:
+        raise BadInput(f"scale {scale!r}: choose {', '.join(SCALES)}")
 
 
 AboveZero = Annotated[float, Field(gt=0)]
@@ -120,6 +141,15 @@ class Unrolling(Spec):
     )
     noise: float = Field(0.0, ge=0, le=100, description="standard deviation of what is added to a logit fed back")
 
+    def with_changes(self, changes: dict[str, Any]) -> dict[str, Any]:
+        """Feedback of another kind leaves behind what belongs to the kind before, unless that is said as well."""
+        data = super().with_changes(changes)
+        if data["feedback"] != self.feedback:
+            left = {"temperature"} if data["feedback"] == "hard" else {"steps"} if self.feedback == "none" else set()
+            left = set(data) - {"feedback"} if data["feedback"] == "none" else left
+            data = {name: value for name, value in data.items() if name not in left or name in changes}
+        return data
+
     @model_validator(mode="before")
     @classmethod
     def _none_is_one_step(cls, data: Any) -> Any:
@@ -166,6 +196,13 @@ class Budget(Spec):
     restart_at: Positive | None = Field(
         None, description="the step at which a network that contradicts what is visible starts again, cooler"
     )
+
+    def with_changes(self, changes: dict[str, Any]) -> dict[str, Any]:
+        """In another number of steps, a restart comes as early as before."""
+        data = super().with_changes(changes)
+        if self.restart_at is not None and "restart_at" not in changes and isinstance(data["steps"], int):
+            data["restart_at"] = self.restart_at * data["steps"] // self.steps or None
+        return data
 
     @model_validator(mode="after")
     def _restarts_in_time(self) -> Budget:

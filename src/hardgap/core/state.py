@@ -35,6 +35,7 @@ class StateMeta(Strict):
     curve: list[Evaluation]
     loss: tuple[Annotated[float, Field(allow_inf_nan=True)], Count]  # not finite while a run diverges
     attempt: tuple[Count, Count] = (0, 0)  # the first states were written without
+    engines: list[str] = []  # what computed it, in order; before there were several, nobody wrote it down
 
     @model_validator(mode="after")
     def _fits_together(self) -> StateMeta:

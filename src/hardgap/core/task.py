@@ -8,6 +8,8 @@ from typing import Any, Protocol
 
 from torch import Tensor, nn
 
+from hardgap.core.run import Run
+
 
 @dataclass(frozen=True)
 class Score:
@@ -64,3 +66,19 @@ class Task(Protocol):
 
     def chooses_by(self) -> bytes:
         """The examples by which a checkpoint is chosen without a look at hidden ones; empty if none is chosen."""
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A network of the store with what its training left: for those who want to open it.
+
+    task       the task as it was then: after a restart, with the regime of the second attempt
+    untrained  the network that it started from, the last time
+    step       steps that it was trained for since then
+    """
+
+    run: Run
+    model: nn.Module
+    task: Task
+    untrained: nn.Module
+    step: int

@@ -61,7 +61,8 @@ def differences(runs: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
     for places in groups.values():
         configs = [runs[place][1] for place in places]
         varying = _varying(configs, dict.fromkeys(name for config in configs for name in config if name != "seed"))
-        flat = [_flat({name: config[name] for name in varying if name in config}) for config in configs]
+        wanted = [{name: config[name] for name in varying if name in config} for config in configs]
+        flat = [{name: _as_text(value) for name, value in flattened(config).items()} for config in wanted]
         names = _varying(flat, dict.fromkeys(name for config in flat for name in config))
         for place, config in zip(places, flat, strict=True):
             said[place] = ", ".join(f"{name}={config[name]}" for name in names if name in config)
@@ -72,14 +73,15 @@ def _varying(configs: Sequence[dict[str, Any]], names: Iterable[str]) -> list[st
     return [name for name in names if any(config.get(name) != configs[0].get(name) for config in configs)]
 
 
-def _flat(config: dict[str, Any], prefix: str = "") -> dict[str, str]:
-    """Every value as text, named by its dotted path, as `runs list --where` takes it."""
-    flat: dict[str, str] = {}
-    for name, value in config.items():
-        if isinstance(value, dict):
-            flat |= _flat(value, f"{prefix}{name}.")
-        else:
-            flat[prefix + name] = _as_text(value)
+def flattened(data: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Every value of nested tables, named by its dotted path.
+
+    >>> flattened({"seed": 0, "budget": {"steps": 600}})
+    {'seed': 0, 'budget.steps': 600}
+    """
+    flat: dict[str, Any] = {}
+    for name, value in data.items():
+        flat |= flattened(value, f"{prefix}{name}.") if isinstance(value, dict) else {prefix + name: value}
     return flat
 
 

@@ -16,7 +16,9 @@ class World:
     run        what a run of it asks for
     task       from a run (and whether it is to be the certificate's decoy) to its data, loss and score
     table      from a run and its curve to the table that tells how it ended
-    analyses   from a trained network to what is found inside it, by analysis
+    opens      from a trained network, names of analyses and a seed to what is found inside it, by analysis
+    shows      tables of what was found: by analysis, a function that makes one
+    asks       from a trained network and integers to its answer
     """
 
     name: str
@@ -24,4 +26,6 @@ class World:
     run: type[Run]
     task: str
     table: str
-    analyses: str | None = None
+    opens: str | None = None
+    shows: str | None = None
+    asks: str | None = None

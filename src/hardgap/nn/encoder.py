@@ -18,6 +18,9 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
+from hardgap.nn.native.fitting import network_of
+from hardgap.nn.native.functions import logits
+
 
 class Named(nn.Identity):
     """A value with a name: passes it on unchanged, and gives hooks a place to read or replace it."""
@@ -109,11 +112,20 @@ class Encoder(nn.Module):
         self.logits = Named()
 
     def forward(self, cells_BW: Tensor) -> Tensor:
+        network = network_of(self, cells_BW, PARTS)
+        return self.eager(cells_BW) if network is None else logits(network, cells_BW, self.eager)
+
+    def eager(self, cells_BW: Tensor) -> Tensor:
+        """Through PyTorch, part by part: what the native engine computes where nobody looks inside."""
         x_BWD = self.embedding(self.embed(cells_BW.unsqueeze(-1)) + self.positions)
         for layer in self.layers:
             x_BWD = layer(x_BWD)
         logits_BW: Tensor = self.logits(self.readout(x_BWD).squeeze(-1))
         return logits_BW
+
+
+PARTS = frozenset({Named, Attention, FeedForward, Layer, nn.Linear, nn.LayerNorm, nn.ModuleList})
+"""What an encoder is made of."""
 
 
 def waves(width: int, dim: int) -> Tensor:

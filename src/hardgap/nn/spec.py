@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -81,6 +81,11 @@ class PluginSpec(Spec):
     factory: str = Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")
     args: dict[str, bool | int | float | str] = {}  # noqa: RUF012 (pydantic copies it)
     source: Source | None = Field(None, description="SHA-256 of the code, as `plugins.source_of` has it")
+
+    def with_changes(self, changes: dict[str, Any]) -> dict[str, Any]:
+        """Another factory has another source."""
+        same = changes.get("factory", self.factory) == self.factory
+        return super().with_changes(changes if same else {"source": None} | changes)
 
 
 ModelSpec = Annotated[EncoderSpec | ConvSpec | PluginSpec, Field(discriminator="kind")]

@@ -111,6 +111,35 @@ def data_frame(rows: Sequence[Any], columns: list[str] | None = None) -> pandas.
     return pandas.DataFrame(rows, columns=columns)
 
 
+class Shown(Table):
+    """A table as notebooks and Python show it: `print` gives Markdown, a notebook HTML, `frame` a DataFrame.
+
+    >>> print(Shown.of(Table("Powers", ["n", "n²"], [[2, 4]])).csv())
+    n,n²
+    2,4
+    <BLANKLINE>
+    """
+
+    @classmethod
+    def of(cls, table: Table) -> Shown:
+        return cls(**vars(table))
+
+    def __repr__(self) -> str:
+        return markdown(self)
+
+    def _repr_html_(self) -> str:
+        return html(self)
+
+    def frame(self) -> pandas.DataFrame:
+        return frame(self)
+
+    def csv(self) -> str:
+        return comma_separated(self)
+
+    def latex(self) -> str:
+        return latex(self)
+
+
 def text(cell: object) -> str:
     """What a cell shows."""
     return "" if cell is None else str(cell)

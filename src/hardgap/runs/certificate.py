@@ -24,7 +24,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from hardgap.core.errors import BadInput
-from hardgap.core.plugins import trusted
+from hardgap.core.plugins import handed_on
 from hardgap.core.run import Run, check_plugins
 from hardgap.runs.local import ONE_THREAD
 
@@ -63,8 +63,8 @@ def leak_certificate(
     It is about training: a run that starts from given weights (kept in `store_folder`) may know more from there.
     """
     check_plugins([run])
-    order = {
-        "run": run.asked(), "steps": certified_steps(run, steps), "trusted": trusted(),
+    order: dict[str, object] = {
+        "run": run.asked(), "steps": certified_steps(run, steps), **handed_on(),
         "store": str(store_folder.resolve()) if store_folder else None,
     }  # fmt: skip
     with _witness(order | {"decoy": False}) as true, _witness(order | {"decoy": True}) as decoy:

@@ -18,20 +18,24 @@ from hardgap.core.errors import BadInput
 from hardgap.core.loop import Observer, Stopped, Trainer, under
 from hardgap.core.run import Run
 from hardgap.core.selection import select_point
-from hardgap.core.task import Point, Task
+from hardgap.core.task import Point, Trained
+from hardgap.nn.adam import adam_for, library_of
+from hardgap.nn.native import engine
 from hardgap.runs.checkpoints import BEST, SNAPSHOTS, Checkpoints
 from hardgap.runs.initial_weights import start_from
 from hardgap.runs.store import Store
 from hardgap.runs.versions import versions
 from hardgap.worlds import build_task
 
+State = tuple[dict[str, Tensor], dict[str, Any]]
 HEARTBEAT_SECONDS = 2.0
 CHECKPOINT_SECONDS = 15.0
 
 
 def build_trainer(run: Run, *, decoy: bool = False, store_folder: Path | None = None) -> Trainer:
     """A run at its very start: fresh weights, or those that it names, which the store keeps."""
-    trainer = Trainer(build_task(run, decoy=decoy), run.optimiser, run.budget, run.seed)
+    task = build_task(run, decoy=decoy)
+    trainer = Trainer(task, run.optimiser, run.budget, run.seed, make_adam=adam_for)
     if (initial := run.starts_from()) is not None:
         if store_folder is None:
             raise BadInput(f"run {run.id} starts from given weights, and no store was named that keeps them")
@@ -57,16 +61,25 @@ class Execution:
     owner: str
     watcher: Watcher = field(default_factory=Watcher)
     checkpoint_seconds: float = CHECKPOINT_SECONDS
+    engine: str = field(default_factory=engine.asked)
 
     def __post_init__(self) -> None:
         self.checkpoints = Checkpoints(self.store.folder, self.run.id)
+        self.engines: list[str] = []
         self._lost = False
         self._last_beat = self._last_save = time.monotonic()
 
     def __call__(self) -> Stopped | None:
         """Train; None if the claim was lost to someone else."""
+        found = self._state()
+        with engine.using(self._engine_for(found)):
+            return self._train(found)
+
+    def _train(self, found: State | None) -> Stopped | None:
         self.trainer = build_trainer(self.run, store_folder=self.store.folder)
-        self._resume()
+        if found is not None:
+            self._resume(*found)
+        self._record_engine()
         observer = Observer(self._on_step, self._on_point, self._on_transition, self._should_stop)
         stopped = self.trainer.run(observer)
         self._save_state()
@@ -78,23 +91,21 @@ class Execution:
         self.checkpoints.save_snapshot(self.trainer.weights(), self.trainer.step, self._config())
         curve = [point.as_dict() for point in self.trainer.curve]
         since_saved = time.monotonic() - self._last_save
-        kept = self.store.finish(self.run.id, self.owner, curve, stopped, versions(), since_saved)
+        kept = self.store.finish(self.run.id, self.owner, curve, stopped, versions(self.engines), since_saved)
         return stopped if kept else None
 
-    def _resume(self) -> None:
-        """Go on from the run's own state, or from a shorter run that began in exactly the same way."""
+    def _state(self) -> State | None:
+        """What to go on from: the run's own state, or a shorter run that began in exactly the same way."""
         try:
             found = self.checkpoints.latest(self.run.budget) or self._from_shorter()
             if found is not None:
                 self._compare(found[1]["curve"])
+            return found
         except CorruptFile as error:
             print(f"hardgap: {error}; set aside, the run starts again", file=sys.stderr)
             if self._is_mine():
                 self.checkpoints.set_aside()
-            found = None
-        if found is not None:
-            self._restore(*found)
-            self._add_points(found[1]["curve"])
+            return None
 
     def _compare(self, curve: list[dict[str, Any]]) -> None:
         """The store was told of every evaluation before a state could hold it."""
@@ -105,6 +116,30 @@ class Execution:
         if any(json.dumps(told.get(point["step"], point)) != json.dumps(point) for point in curve):
             raise CorruptFile(f"the state in {self.checkpoints.folder} holds another curve than the store")
 
+    def _engine_for(self, found: State | None) -> str:
+        """A run goes on with the engine it began with, so that nobody can tell; with another only if asked."""
+        if found is None or self.engine != "auto":
+            return self.engine
+        began = _engines(found[1])[-1]
+        try:
+            engine.named(began)
+        except BadInput as error:
+            raise BadInput(f"run {self.run.id} cannot go on as it began: {error}; --engine takes another") from error
+        return began
+
+    def _record_engine(self) -> None:
+        library = library_of(self.trainer.model)
+        now = library.name if library else engine.EAGER
+        if self.engines and self.engines[-1] != now:
+            print(f"hardgap: run {self.run.id} was begun with {self.engines[-1]}, goes on with {now}", file=sys.stderr)
+        if self.engines[-1:] != [now]:
+            self.engines.append(now)
+
+    def _resume(self, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
+        self._restore(tensors, meta)
+        self.engines = _engines(meta)
+        self._add_points(meta["curve"])
+
     def _restore(self, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
         try:
             self.trainer.restore(tensors, meta)
@@ -114,7 +149,7 @@ class Execution:
                 f"the state in {self.checkpoints.folder} does not fit this run's network: {reason:.200}"
             ) from error
 
-    def _from_shorter(self) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
+    def _from_shorter(self) -> State | None:
         for run_id in self.store.shorter(self.run):
             budget = self.store.get(run_id).config.budget
             if budget.steps >= self.run.budget.steps or budget.steps % budget.evaluate_every:
@@ -125,17 +160,22 @@ class Execution:
             except CorruptFile as error:
                 print(f"hardgap: {error}; passed over", file=sys.stderr)
                 continue
-            if found is not None and self._is_mine():
+            here = self.engine != "auto" or (found is not None and engine.is_here(_engines(found[1])[-1]))
+            if found is not None and here and self._is_mine():
                 self.checkpoints.take_snapshots(shorter, self.run)
                 self.checkpoints.save_state(*found)
                 self.store.checkpointed(self.run.id, self.owner, self.store.get(run_id).seconds)
                 return found
         return None
 
+    @property
+    def _step(self) -> int:
+        return self.trainer.step if hasattr(self, "trainer") else 0
+
     def _is_mine(self) -> bool:
         """Whether the claim still holds. Asked before anything is written: a stopped process may wake much later."""
         self._last_beat = time.monotonic()
-        self._lost = self._lost or not self.store.heartbeat(self.run.id, self.owner, self.trainer.step)
+        self._lost = self._lost or not self.store.heartbeat(self.run.id, self.owner, self._step)
         return not self._lost
 
     def _on_step(self, step: int) -> None:
@@ -178,12 +218,18 @@ class Execution:
         if not self._is_mine():
             return
         now = time.monotonic()
-        self.checkpoints.save_state(*self.trainer.state())
+        tensors, meta = self.trainer.state()
+        self.checkpoints.save_state(tensors, meta | {"engines": self.engines})
         self.store.checkpointed(self.run.id, self.owner, now - self._last_save)
         self._last_save = now
 
     def _config(self) -> dict[str, Any]:
         return self.run.model_dump(mode="json")
+
+
+def _engines(meta: dict[str, Any]) -> list[str]:
+    """What computed a state, in order; before there was a native engine, nobody wrote it down."""
+    return list(meta.get("engines", [engine.EAGER]))
 
 
 def load_model(store: Store, run_id: str, step: int | None = None) -> tuple[nn.Module, Run]:
@@ -208,22 +254,6 @@ def load_model(store: Store, run_id: str, step: int | None = None) -> tuple[nn.M
     model = build_task(row.config.but(device="cpu")).model()  # a network can be looked at where it was not trained
     load_weights(model, weights, checkpoints.folder)
     return model.eval(), row.config
-
-
-@dataclass(frozen=True)
-class Trained:
-    """A network of the store with what its training left: for those who want to open it.
-
-    task       the task as it was then: after a restart, with the regime of the second attempt
-    untrained  the network that it started from, the last time
-    step       steps that it was trained for since then
-    """
-
-    run: Run
-    model: nn.Module
-    task: Task
-    untrained: nn.Module
-    step: int
 
 
 def load_trained(store: Store, run_id: str, step: int | None = None) -> Trained:

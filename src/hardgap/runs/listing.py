@@ -18,10 +18,10 @@ from typing import Any, get_args
 from pydantic import TypeAdapter, ValidationError
 
 from hardgap.core.errors import BadInput
+from hardgap.core.run import Run
 from hardgap.core.specs import Spec
 from hardgap.runs.digest import STATUSES, Record
 from hardgap.worlds import WORLDS
-from hardgap.worlds.automaton.rule import parse_rule
 
 Where = Iterable[tuple[str, str]]
 """Fields with a value each. All fields must agree; one that is named again may have either value."""
@@ -138,14 +138,12 @@ def _value(name: str, text: str) -> Any:
         if name == "status" and text not in STATUSES:
             raise BadInput(f"status {text}: choose {', '.join(STATUSES)}")
         return text
-    if name == "rule":
-        return parse_rule(text).spec
     if ARGUMENT.fullmatch(name):
         return TypeAdapter(bool | int | float | str).validate_strings(text)
     problem = BadInput(_unknown(name))
-    for kind in config_fields().get(name, ()):
+    for run, kind in config_fields().get(name, ()):
         try:
-            return _read(kind, text)
+            return run.as_stored(name, _read(kind, text))
         except ValidationError as error:
             said = error.errors(include_url=False)[0]["msg"]
             problem = BadInput(f"{name}={text}: {said[0].lower()}{said[1:]}")
@@ -156,30 +154,41 @@ def _read(kind: Any, text: str) -> Any:
     if type(None) in get_args(kind) and text.lower() in ("none", "null"):
         return None
     adapter: TypeAdapter[Any] = TypeAdapter(kind)
-    several = adapter.json_schema(mode="serialization")
-    if "array" in [one.get("type") for one in [several, *several.get("anyOf", [])]]:
+    if is_list(kind):
         parts = text.strip("[]").split(",")
         return adapter.dump_python(adapter.validate_python([part.strip() for part in parts]), mode="json")
     return adapter.dump_python(adapter.validate_strings(text), mode="json")
 
 
+def is_list(kind: Any) -> bool:
+    """Whether values of this kind are lists, as a config file writes them."""
+    schema = TypeAdapter(kind).json_schema(mode="serialization")
+    return "array" in [one.get("type") for one in [schema, *schema.get("anyOf", [])]]
+
+
+def conditions(name: str, value: Any) -> list[tuple[str, str]]:
+    """What Python asks for as a list's conditions: several values, any of which will do; a list field has one."""
+    several = isinstance(value, list | tuple | range | set)
+    if several and any(is_list(kind) for _, kind in config_fields().get(name, ())):
+        return [(name, ",".join(map(str, value)))]
+    return [(name, str(one)) for one in (value if several else [value])]
+
+
 @cache
-def config_fields() -> dict[str, list[Any]]:
-    """Every field of every experiment by its dotted name, with the kinds of value that it may hold."""
-    fields: dict[str, list[Any]] = {}
-    for experiment in (world.run for world in WORLDS.values()):
-        for name, kind in _fields(experiment):
-            kinds = fields.setdefault(name, [])
-            if kind not in kinds:
-                kinds.append(kind)
+def config_fields() -> dict[str, list[tuple[type[Run], Any]]]:
+    """Every field of every world by its dotted name: whose it is, and the kind of value that it may hold there."""
+    fields: dict[str, list[tuple[type[Run], Any]]] = {}
+    for world in WORLDS.values():
+        for name, kind in fields_of(world.run):
+            fields.setdefault(name, []).append((world.run, kind))
     return fields
 
 
-def _fields(spec: type[Spec], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def fields_of(spec: type[Spec], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for name, field in spec.model_fields.items():
         kind = field.annotation
         parts = [part for part in (kind, *get_args(kind)) if isclass(part) and issubclass(part, Spec)]
         if not parts:
             yield prefix + name, kind
         for part in parts:
-            yield from _fields(part, f"{prefix}{name}.")
+            yield from fields_of(part, f"{prefix}{name}.")

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from hardgap.core.errors import BadInput
-from hardgap.core.plugins import trusted
+from hardgap.core.plugins import handed_on
 from hardgap.core.run import Run, check_plugins
+from hardgap.nn.native import engine
 from hardgap.runs.signals import STOPPING
 from hardgap.runs.store import Store
 from hardgap.runs.wanted import Wanted
@@ -62,7 +63,10 @@ def run_sweep(
     checkpoint_seconds: float = 15.0,
 ) -> Ended:
     """Train what is missing of these runs, in this order, for at most `seconds`."""
+    if workers is not None and workers < 1:
+        raise BadInput(f"workers {workers}: at least one is needed")
     check_plugins(runs)
+    engine.choose(None)  # an engine that is not here is said now, not by every worker
     store.add(runs)
     pool = Workers(store, [run.id for run in runs], workers or os.cpu_count() or 1, checkpoint_seconds)
     deadline = time.monotonic() + seconds if seconds is not None else None
@@ -92,7 +96,7 @@ class Workers:
             "runs": ids,
             "checkpoint_seconds": checkpoint_seconds,
             "grace_seconds": GRACE_SECONDS,
-            "trusted": trusted(),
+            **handed_on(),
         }
         self._order = (json.dumps(order) + "\n").encode()
         self._size = size

@@ -204,8 +204,7 @@ class Reader:
 
 def _row(record: Record) -> Row:
     try:
-        config = json.loads(record.config)
-        run = parse_run(config | {"rule": record.written} if record.written else config)
+        run = parse_run(json.loads(record.config), record.written)
         made_with = json.loads(record.versions or "{}")
     except (ValueError, TypeError) as problem:
         raise Damaged(f"holds a config that cannot be read: {problem}") from problem

@@ -54,7 +54,7 @@ def as_text(row: Row, curve: list[dict[str, Any]]) -> str:
         "format": FORMAT,
         "run": row.id,
         "about": row.config.describe(),
-        "config": row.config.asked() | ({"rule": row.config.written} if row.config.written else {}),
+        "config": row.config.asked() | ({row.config.in_words: row.config.written} if row.config.written else {}),
         "versions": row.versions,
         "stopped": row.stopped,
         "seconds": round(row.seconds, 1),

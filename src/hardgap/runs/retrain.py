@@ -8,6 +8,7 @@ import shutil
 from hardgap.core.checkpoint import CorruptFile
 from hardgap.core.errors import BadInput
 from hardgap.core.run import check_plugins
+from hardgap.nn.native import engine
 from hardgap.runs.checkpoints import Checkpoints
 from hardgap.runs.execute import Watcher
 from hardgap.runs.initial_weights import initial_path, keep_initial
@@ -31,7 +32,7 @@ def retrain_run(store: Store, row: Row, watcher: Watcher) -> bool:
     if beside.progress([row.id])[row.id][0] == "done" and not made.folder.exists():
         beside.remove(row.id)  # An earlier call was killed after it had moved the checkpoints.
         beside.add([row.config])
-    train_here(beside, row.config, watcher)
+    train_here(beside, row.config, watcher, engine=_engine_of(row))
     same = beside.curve(row.id) == store.curve(row.id)
     mine = made.folder.with_name(f"{row.id}.{os.getpid()}")
     try:
@@ -46,6 +47,14 @@ def retrain_run(store: Store, row: Row, watcher: Watcher) -> bool:
     kept.folder.parent.mkdir(parents=True, exist_ok=True)
     mine.rename(kept.folder)
     return same
+
+
+def _engine_of(row: Row) -> str:
+    """The engine that the result was made with, if nothing else is asked for and it is here."""
+    made_with = row.versions.get("engine", engine.EAGER).rpartition(", then ")[2]
+    if engine.asked() != "auto":
+        return engine.asked()
+    return str(made_with) if engine.is_here(made_with) else "auto"
 
 
 def is_whole(kept: Checkpoints, row: Row) -> bool:

@@ -41,6 +41,11 @@ Result = tuple[Run, list[dict[str, Any]], str, dict[str, Any], float]
 """A run measured elsewhere: config, curve, why it stopped, what it was made with, seconds."""
 
 
+def open_store(store: Store | Path | str, *, create: bool = False) -> Store:
+    """A store by its folder, or the store that it already is."""
+    return store if isinstance(store, Store) else Store(Path(store), create=create)
+
+
 class Store(Reader):
     """A folder with `runs.sqlite` and the checkpoints beside it."""
 

@@ -11,13 +11,12 @@ from typing import Any
 
 from hardgap.core.errors import BadInput
 from hardgap.core.refusal import shown
-from hardgap.core.run import Run, all_named
-from hardgap.worlds import parse_run
+from hardgap.core.run import Run, all_named, with_value
+from hardgap.runs.listing import fields_of, is_list
+from hardgap.worlds import FIRST, parse_run, world_named
 
 MOST_RUNS = 100_000
 """A larger grid is a slip of the pen."""
-LISTS = ("hide", "operators", "unrolling.weights")
-"""What is a list in one run already, so that a grid has a list of lists."""
 
 
 def read_sweep(path: Path) -> list[Run]:
@@ -48,8 +47,9 @@ def _runs(data: dict[str, Any]) -> list[Run]:
     if not isinstance(base, dict) or not isinstance(grid, dict):
         raise BadInput("[base] and [grid] are tables")
     varied = dict(_dotted(grid))
+    lists = _lists(base.get("experiment", FIRST))
     for name, values in varied.items():
-        _check_values(name, values)
+        _check_values(name, values, is_list=name in lists)
     if (count := math.prod(map(len, varied.values()))) > MOST_RUNS:
         raise BadInput(f"the grid asks for {count:,} runs; {MOST_RUNS:,} are allowed")
     combinations = [dict(zip(varied, values, strict=True)) for values in product(*varied.values())]
@@ -66,12 +66,17 @@ def _dotted(table: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]
             yield before + name, value
 
 
-def _check_values(name: str, values: Any) -> None:
+def _lists(experiment: object) -> set[str]:
+    """What is a list in one run already, so that a grid has a list of lists."""
+    return {name for name, kind in fields_of(world_named(experiment).run) if is_list(kind)}
+
+
+def _check_values(name: str, values: Any, *, is_list: bool) -> None:
     if not isinstance(values, list):
         raise BadInput(f"grid.{name}: write a list of values, [{shown(values)}]")
     if not values:
         raise BadInput(f"grid.{name}: write a list of at least one value")
-    if name in LISTS and not all(isinstance(value, list) for value in values):
+    if is_list and not all(isinstance(value, list) for value in values):
         one, several = f"[{shown(values)}]", ", ".join(f"[{shown(value)}]" for value in values)
         write = one if len(values) == 1 else f"{one} for one run, [{several:.80}] for {len(values)}"
         raise BadInput(f"grid.{name} is a list of lists: write {write}")
@@ -83,14 +88,3 @@ def _one(base: dict[str, Any], chosen: dict[str, Any]) -> Run:
     for dotted, value in (*sorted(base.items(), key=lambda item: "." in item[0]), *chosen.items()):
         data = with_value(data, dotted.split("."), value)
     return parse_run(data)
-
-
-def with_value(data: dict[str, Any], names: list[str], value: Any) -> dict[str, Any]:
-    """A copy of nested tables with one value set."""
-    first, *rest = names
-    if not rest:
-        return data | {first: value}
-    inner = data.get(first, {})
-    if not isinstance(inner, dict):
-        raise BadInput(f"{first} is a value in [base], so {'.'.join(names)} cannot be reached")
-    return data | {first: with_value(inner, rest, value)}

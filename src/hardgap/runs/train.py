@@ -13,7 +13,7 @@ from hardgap.runs.store import Store
 from hardgap.worlds import build_task
 
 
-def train_here(store: Store, run: Run, watcher: Watcher | None = None) -> None:
+def train_here(store: Store, run: Run, watcher: Watcher | None = None, *, engine: str | None = None) -> None:
     """Train a run, unless it is done already. Stopped by the watcher, it raises KeyboardInterrupt, and can go on."""
     queue(store, run)
     if store.progress([run.id])[run.id][0] == "done":
@@ -23,7 +23,7 @@ def train_here(store: Store, run: Run, watcher: Watcher | None = None) -> None:
         why = store.get(run.id).error or "it is being trained by another process; `hardgap runs list` shows it"
         raise BadInput(f"run {run.id} cannot be taken up: {why}")
     try:
-        stopped = execute_claimed(store, run, owner, watcher)
+        stopped = execute_claimed(store, run, owner, watcher, engine=engine)
     except (BadInput, KeyboardInterrupt):
         store.release(run.id, owner)
         raise
@@ -43,11 +43,17 @@ def queue(store: Store, run: Run) -> None:
 
 
 def execute_claimed(
-    store: Store, run: Run, owner: str, watcher: Watcher | None = None, checkpoint_seconds: float = CHECKPOINT_SECONDS
+    store: Store,
+    run: Run,
+    owner: str,
+    watcher: Watcher | None = None,
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
+    engine: str | None = None,
 ) -> Stopped | None:
     """Train a run that `owner` has claimed; one that fails by its own fault is marked so, with the reason."""
     try:
-        return Execution(store, run, owner, watcher or Watcher(), checkpoint_seconds)()
+        chosen = {} if engine is None else {"engine": engine}
+        return Execution(store, run, owner, watcher or Watcher(), checkpoint_seconds, **chosen)()
     except (BadInput, KeyboardInterrupt, sqlite3.Error):
         raise
     except BaseException as error:  # whatever a user's own network raises, SystemExit too

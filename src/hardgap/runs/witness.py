@@ -18,7 +18,7 @@ from torch import Tensor
 
 from hardgap.core.errors import BadInput
 from hardgap.core.loop import Observer
-from hardgap.core.plugins import first_line, trust
+from hardgap.core.plugins import first_line, take_over
 from hardgap.core.run import Run
 from hardgap.runs.certificate import Seen
 from hardgap.runs.execute import build_trainer, single_thread
@@ -60,7 +60,7 @@ def main() -> int:
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what somebody's network prints is no answer
     order = json.loads(sys.stdin.readline())
-    trust(order["trusted"])
+    take_over(order)
     single_thread()
     folder = Path(order["store"]) if order["store"] else None
 

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 from hardgap.core.errors import BadInput
-from hardgap.core.plugins import trust
+from hardgap.core.plugins import take_over
 from hardgap.runs.owner import me
 from hardgap.runs.signals import INTERRUPTED, STOPPING, Signals
 from hardgap.runs.store import Store
@@ -35,7 +35,7 @@ def main() -> int:
     if not line.endswith("\n"):  # The driver died before it could say what to do.
         return 0
     order = json.loads(line)
-    trust(order["trusted"])
+    take_over(order)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)  # it ends this process; whoever started it may have ignored it
     threading.Thread(target=_stop_at_end_of_input, args=[stop, order["grace_seconds"]], daemon=True).start()
     try:

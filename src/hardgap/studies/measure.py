@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from statistics import fmean, median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hardgap.core.parts import part
 from hardgap.core.progress import Progress, silent
 from hardgap.core.run import Run
 from hardgap.core.selection import PAPERS_CHOICE, select_point
 from hardgap.core.specs import Scale
+from hardgap.report.render import Shown, data_frame, html
 from hardgap.report.statistics import mean_interval, wilson
 from hardgap.runs.store import Store
 from hardgap.runs.summary import Summary, summarise
 from hardgap.studies.published import Comparison, Published, Rate
 from hardgap.studies.study import Arm, Labels, Study, words
+
+if TYPE_CHECKING:
+    import pandas
 
 Curve = list[dict[str, Any]]
 
@@ -125,11 +131,31 @@ class StudyResult:
         (one,) = self.arms
         return one
 
-    def as_dict(self) -> dict[str, Any]:
+    @property
+    def verdict(self) -> str:
+        """The arm's verdict if there is one arm; else how many arms have each. At smoke scale there is none."""
+        found = Counter(filter(None, (arm["verdict"] for arm in self._arms())))
+        return next(iter(found), "") if len(self.arms) == 1 else ", ".join(f"{word} {n}" for word, n in found.items())
+
+    def tables(self) -> list[Shown]:
+        """Measured beside published, as `hardgap reproduce` prints it."""
+        return [Shown.of(table) for table in part(self.study.tables)([self])]
+
+    def frame(self) -> pandas.DataFrame:
+        """A row an arm: its labels, what was found, the verdict."""
+        return data_frame([arm.pop("labels") | arm for arm in self._arms()])
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self.study.claim)}</p>" + "".join(map(html, self.tables()))
+
+    def _arms(self) -> list[dict[str, Any]]:
         arms = [arm.as_dict() for arm in self.arms]
         if self.scale == "smoke":  # a few training steps show nothing
-            arms = [arm | {"verdict": "", "p": None} for arm in arms]
-        told = {"study": self.name, "claim": self.study.claim, "scale": self.scale, "arms": arms}
+            return [arm | {"verdict": "", "p": None} for arm in arms]
+        return arms
+
+    def as_dict(self) -> dict[str, Any]:
+        told = {"study": self.name, "claim": self.study.claim, "scale": self.scale, "arms": self._arms()}
         return told | {name: _plain(value) for name, value in self.more.items()}
 
 

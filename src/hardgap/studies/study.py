@@ -11,13 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hardgap.core.errors import BadInput
 from hardgap.core.run import Run
-from hardgap.core.specs import Scale
+from hardgap.core.specs import Scale, check_scale
 from hardgap.core.wording import did_you_mean
 from hardgap.studies.published import Published
+
+if TYPE_CHECKING:
+    from hardgap.runs.store import Store
+    from hardgap.studies.measure import StudyResult
 
 Labels = dict[str, str | int | float]
 WORDS = {"rule": "Rule {}", "pattern": "pattern {}", "T": "T = {:g}", "steps": "{} steps"}
@@ -66,6 +70,14 @@ class Study:
     def runs(self, scale: Scale) -> list[Run]:
         """Every run of every arm, once."""
         return list({run.id: run for arm in self.arms(scale) for run in arm.runs}.values())
+
+    def measure(self, store: Store | Path | str, scale: Scale = "desk") -> StudyResult:
+        """What the finished runs of a store say about the claim; nothing is trained."""
+        from hardgap.runs.store import open_store
+        from hardgap.studies.measure import measure
+
+        check_scale(scale)
+        return measure(self, scale, open_store(store))
 
 
 STUDIES: dict[str, Study] = {}

@@ -9,5 +9,6 @@ WORLD = World(
     run=AutomatonRun,
     task="hardgap.worlds.automaton.task:AutomatonTask",
     table="hardgap.worlds.automaton.tables:result_table",
-    analyses="hardgap.worlds.automaton.circuits.opening:ANALYSES",
+    opens="hardgap.worlds.automaton.circuits.opening:open_trained",
+    shows="hardgap.worlds.automaton.circuits.tables:TABLES",
 )

@@ -39,6 +39,12 @@ class AutomatonRun(Run):
     log_saturation: bool = Field(False, description="also keep the certainty of cells and the gradient reaching them")
     initial: str | None = Field(None, pattern=r"^[0-9a-f]{64}$", description="SHA-256 of the weights to start from")
 
+    in_words = "rule"
+
+    @classmethod
+    def as_stored(cls, name: str, value: Any) -> Any:
+        return parse_rule(value).spec if name == "rule" else value
+
     @cached_property
     def rule_as_written(self) -> str:
         """The rule as its user wrote it; `_keep_words` puts it here."""
@@ -90,6 +96,20 @@ class AutomatonRun(Run):
     def _canonical_hide(cls, patterns: tuple[int, ...], info: ValidationInfo) -> tuple[int, ...]:
         # Without a rule there is already something to complain about.
         return Gap(parse_rule(info.data["rule"]), patterns).hidden if "rule" in info.data else patterns
+
+    @field_validator("model", mode="before")
+    @classmethod
+    def _network_by_name(cls, given: object, info: ValidationInfo) -> object:
+        """`encoder`, `conv` (as wide as the rule), or a network of one's own, `package.module:factory`."""
+        if not isinstance(given, str):
+            return given
+        if ":" in given:
+            return {"kind": "plugin", "factory": given}
+        if given == "conv" and "rule" in info.data:
+            return {"kind": given, "radius": parse_rule(info.data["rule"]).radius}
+        if given in ("encoder", "conv"):
+            return {"kind": given}
+        raise ValueError(f"model {given}: choose encoder, conv, or your own package.module:factory")
 
     @model_validator(mode="after")
     def _fits(self) -> Self:

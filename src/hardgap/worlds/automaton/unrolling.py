@@ -8,7 +8,7 @@ none   one step, nothing is fed back
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import torch
 import torch.nn.functional as F
@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from hardgap.core.schedule import temperature_at
 from hardgap.core.specs import Temperature, Unrolling
+from hardgap.worlds.automaton.native_loss import native_loss
 
 LOG_TEMPERATURE = "log_temperature"
 """The parameter of a network that learns its own temperature; a logarithm, so that T stays positive."""
@@ -66,7 +67,7 @@ def unroll(
 
     `supervised` (`[steps, rows, width]`, 1 where a cell is visible) is needed if only some cells are tempered.
     """
-    temperature = current_temperature(model, regime, step)
+    temperature = _temperatures(model, rows, regime, step, supervised)
     cells = rows
     for t in range(regime.steps):
         logits = model(cells)
@@ -74,12 +75,22 @@ def unroll(
         if t + 1 < regime.steps:
             if regime.noise:
                 logits = logits + regime.noise * torch.randn_like(logits)
-            if regime.temperature.shape == "random":
-                temperature = _drawn(regime.temperature, rows)
-            mine = temperature if regime.cells == "all" else _only(regime.cells, temperature, supervised, t)
-            cells = feed_back(logits, regime.feedback, mine, regime.backward)
+            cells = feed_back(logits, regime.feedback, temperature(t), regime.backward)
             if regime.rounded:
                 cells = _round_some(cells, regime.rounded)
+
+
+def _temperatures(
+    model: nn.Module, rows: Tensor, regime: Unrolling, step: int, supervised: Tensor | None
+) -> Callable[[int], float | Tensor]:
+    """T after each unrolled timestep, to be asked once for each: it may be drawn."""
+    given = current_temperature(model, regime, step)
+
+    def of(t: int) -> float | Tensor:
+        temperature = _drawn(regime.temperature, rows) if regime.temperature.shape == "random" else given
+        return temperature if regime.cells == "all" else _only(regime.cells, temperature, supervised, t)
+
+    return of
 
 
 def _round_some(cells: Tensor, chance: float) -> Tensor:
@@ -109,6 +120,10 @@ def unrolled_loss(
 
     A hidden cell's term is multiplied by an exact 0, so its target reaches neither loss nor gradient.
     """
+    temperatures = _temperatures(model, rows, regime, step, supervised)
+    found = native_loss(model, rows, targets, supervised, regime, temperatures)
+    if found is not None:
+        return found
     total = rows.new_zeros(())
     weights = regime.weights or (1.0,) * regime.steps
     for t, logits in enumerate(unroll(model, rows, regime, step, supervised)):

@@ -9,5 +9,6 @@ WORLD = World(
     run=SymbolicRun,
     task="hardgap.worlds.chains.task:SymbolicTask",
     table="hardgap.worlds.chains.tables:result_table",
-    analyses="hardgap.worlds.chains.circuits.opening:ANALYSES",
+    opens="hardgap.worlds.chains.circuits.opening:open_trained",
+    asks="hardgap.worlds.chains.ask:ask_trained",
 )

@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 
 from hardgap.core.errors import BadInput
+from hardgap.core.run import only
+from hardgap.core.task import Trained
 from hardgap.nn.seq2seq import Seq2Seq
+from hardgap.worlds.chains.run import SymbolicRun
 from hardgap.worlds.chains.task import decode_freely, is_valid
 from hardgap.worlds.chains.tokens import Codec
 
@@ -40,6 +43,13 @@ class Reply:
             "fitting": list(self.fitting),
             "truth": self.truth,
         }
+
+
+def ask_trained(trained: Trained, numbers: Sequence[int]) -> Reply:
+    """`ask` of a network of a store."""
+    (run,), model = only(SymbolicRun, [trained.run]), trained.model
+    assert isinstance(model, Seq2Seq)
+    return ask(model, Codec(run.gap.arithmetic, run.condition, run.seed), numbers)
 
 
 def ask(model: Seq2Seq, codec: Codec, numbers: Sequence[int]) -> Reply:

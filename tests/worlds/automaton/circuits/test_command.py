@@ -17,8 +17,8 @@ from hardgap.runs.owner import me
 from hardgap.runs.store import Store
 from hardgap.studies.circuits.figure import circuits_figure, timeline_figure
 from hardgap.studies.circuits.findings import findings_table
-from hardgap.studies.circuits.tables import circuit_tables
 from hardgap.worlds.automaton.circuits.opening import ANALYSES
+from hardgap.worlds.automaton.circuits.tables import circuit_tables
 from hardgap.worlds.automaton.run import AutomatonRun
 
 JSON = Output(json=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from torch import nn
 
 from hardgap.core.errors import BadInput
-from hardgap.core.run import Run, only
+from hardgap.core.run import only
 from hardgap.core.specs import Unrolling
-from hardgap.core.task import Task
+from hardgap.core.task import Trained
 from hardgap.core.wording import did_you_mean
 from hardgap.nn.hooks import DoesNotApply
 from hardgap.worlds.automaton.circuits.ablation import ablate_heads, ablate_layers
@@ -57,21 +57,6 @@ class Subject:
 
 CELLS = 6_000
 """About as many cells of a run's test rows are looked at."""
-
-
-class Trained(Protocol):
-    """A network of a store, as `hardgap.runs.execute.load_trained` gives it."""
-
-    @property
-    def run(self) -> Run: ...
-    @property
-    def model(self) -> nn.Module: ...
-    @property
-    def task(self) -> Task: ...
-    @property
-    def untrained(self) -> nn.Module: ...
-    @property
-    def step(self) -> int: ...
 
 
 def subject_of(trained: Trained, seed: int = 0) -> Subject:
@@ -129,6 +114,12 @@ def open_network(
         except DoesNotApply as reason:
             reasons[name] = str(reason)
     return Opening(results, reasons)
+
+
+def open_trained(trained: Trained, only: Sequence[str], seed: int) -> dict[str, Any]:
+    """What is found inside a network of a store, as plain data by analysis, and why others do not apply."""
+    names = check_names(only)
+    return open_network(subject_of(trained, seed), names).as_dict()
 
 
 def check_names(only: Iterable[str]) -> list[str]:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from hardgap.core.errors import BadInput
+from hardgap.core.run import only as only_runs
+from hardgap.core.task import Trained
 from hardgap.core.wording import did_you_mean
 from hardgap.nn.seq2seq import Seq2Seq
 from hardgap.worlds.chains.circuits.activations import cross_attention, head_ablations, logit_lens, probes
 from hardgap.worlds.chains.circuits.inputs import corruption, network_namer, substitution, surgery
-from hardgap.worlds.chains.gap import Sets
+from hardgap.worlds.chains.gap import ChainGap, Sets
+from hardgap.worlds.chains.run import SymbolicRun
 from hardgap.worlds.chains.task import decode_freely
 from hardgap.worlds.chains.tokens import Codec
 
@@ -85,6 +88,24 @@ ANALYSES: dict[str, Analysis] = {
     "probes": lambda model, codec, sets, seed: probes(model, codec, sets.eval_seen, sets.test_seen, layer=-1),
     "heads": _heads,
 }
+
+
+def sets_to_open(run: SymbolicRun, examples: int = 200) -> Sets:
+    """Of the run's own evaluation and test parts, as many of each chain as the paper looks at.
+
+    Unambiguous ones, as in the paper, whatever the run was trained on.
+    """
+    arithmetic = run.gap.arithmetic
+    sizes = {"train": arithmetic.chains, "evaluate": examples, "test": examples}
+    return ChainGap(arithmetic, run.holdout).sets(**sizes, seed=run.seed)
+
+
+def open_trained(trained: Trained, only: Sequence[str], seed: int) -> dict[str, Any]:
+    """What is found inside a network of a store, as plain data by analysis."""
+    (run,), model = only_runs(SymbolicRun, [trained.run]), trained.model
+    assert isinstance(model, Seq2Seq)
+    codec = Codec(run.gap.arithmetic, run.condition, run.seed)
+    return open_symbolic(model, codec, sets_to_open(run), only=list(only), seed=seed)
 
 
 def open_symbolic(

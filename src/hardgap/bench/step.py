@@ -1,0 +1,72 @@
+"""A training step on one core: native, eager and a plain script in turn, in processor time.
+
+A shared machine's speed drifts, so ratios are taken within a round and the median of the rounds is reported; the
+limit is what the same core multiplies in the same round.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from hardgap.bench import plain
+from hardgap.bench.geometry import GEOMETRIES
+from hardgap.bench.ours import trainer_at
+from hardgap.nn.native import engine
+from hardgap.runs.execute import single_thread
+
+LIMIT = "matrix multiplication"
+SIZE = 1024
+
+
+def measure_step(
+    shape: str, updates: int, rounds: int, say: Callable[[str], None] = lambda line: None
+) -> list[dict[str, Any]]:
+    """What every contender takes for a step, in milliseconds, and how it relates to the others of its round."""
+    single_thread()
+    geometry = GEOMETRIES[shape]
+    contenders = _contenders(shape)
+    taken: dict[str, list[float]] = {name: [] for name in contenders}
+    for number in range(rounds + 1):
+        say(f"{shape}, one core: round {number} of {rounds}" if number else f"{shape}, one core: warming up")
+        for name, step in contenders.items():
+            times = 4 if name == LIMIT else updates * geometry.repeats
+            began = time.process_time()
+            for _ in range(times if number else 1):
+                step()
+            if number:
+                taken[name].append((time.process_time() - began) / times)
+    limits = [2 * SIZE**3 / seconds for seconds in taken.pop(LIMIT)]
+    found = []
+    for name, seconds in taken.items():
+        shares = [geometry.flops / s / limit for s, limit in zip(seconds, limits, strict=True)]
+        faster = {f"times {other}": _ratio(taken[other], seconds) for other in taken if other != name}
+        row = {"name": name, "cpu_ms": 1e3 * statistics.median(seconds), "share": statistics.median(shares)}
+        found.append(row | faster)
+    return found
+
+
+def _contenders(shape: str) -> dict[str, Callable[[], object]]:
+    def of(name: str) -> Callable[[], None]:
+        with engine.using(name):
+            trainer = trainer_at(shape)
+
+        def step() -> None:
+            with engine.using(name):
+                trainer._update()
+
+        return step
+
+    ready = [build for build in engine.BUILT if engine.state_of(build).startswith("ready")]
+    found: dict[str, Callable[[], object]] = {f"native {build}": of(build) for build in ready if build != "portable"}
+    matrix = torch.rand(SIZE, SIZE)
+    one_plain = plain.stepper(0, *GEOMETRIES[shape][:2])
+    return found | {"eager": of("eager"), "plain": one_plain, LIMIT: lambda: matrix @ matrix}
+
+
+def _ratio(other: list[float], this: list[float]) -> float:
+    return statistics.median(theirs / own for theirs, own in zip(other, this, strict=True))

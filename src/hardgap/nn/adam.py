@@ -1,0 +1,26 @@
+"""Adam for a network: the native engine's own where that is what trains it."""
+
+from __future__ import annotations
+
+from torch import nn
+
+from hardgap.core.loop import Adam, plain_adam
+from hardgap.core.specs import Optimiser
+from hardgap.nn.encoder import PARTS, Encoder
+from hardgap.nn.native.adam import NativeAdam
+from hardgap.nn.native.fitting import network_of
+from hardgap.nn.native.library import Library
+
+
+def adam_for(model: nn.Module, chosen: Optimiser) -> Adam:
+    if not chosen.fused and (library := library_of(model)) is not None:
+        return NativeAdam(model.parameters(), chosen.learning_rate, library)
+    return plain_adam(model, chosen)
+
+
+def library_of(model: nn.Module) -> Library | None:
+    """The native engine, if it is what trains this network now."""
+    if type(model) is not Encoder:
+        return None
+    network = network_of(model, model.positions.new_zeros(1, model.width), PARTS)
+    return network.library if network else None

@@ -1,0 +1,54 @@
+// Calls everything in the kernel with memory of exactly the size that it asks for, so that sanitizers notice one byte more.
+#include "kernel.cpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+struct Array {  // on the heap, alone
+    float *at;
+    explicit Array(long floats) : at((float *)aligned_alloc(64, (floats * 4 + 63) / 64 * 64)) {
+        for (long i = 0; i < floats; i++) at[i] = float(rand()) / RAND_MAX - 0.5f;
+    }
+    ~Array() { free(at); }
+    Array(const Array &) = delete;
+};
+
+static void exercise(const int32_t (&sizes)[5], long rows, long steps) {
+    const long W = sizes[0], D = sizes[1], F = sizes[3];
+    std::vector<long> lengths = {W * D, D, D};
+    for (int i = 0; i < sizes[4]; i++)
+        for (long n : {3 * D * D, 3 * D, D * D, D, D, D, F * D, F, D * F, D, D, D}) lengths.push_back(n);
+    lengths.push_back(D), lengths.push_back(1);
+    std::vector<float *> parameters, gradients, means, squares;
+    std::vector<const float *> given;
+    std::vector<int64_t> counts(lengths.begin(), lengths.end());
+    for (long n : lengths)
+        for (std::vector<float *> *into : {&parameters, &gradients, &means, &squares}) {
+            into->push_back((float *)malloc(n * 4));
+            for (long i = 0; i < n; i++) into->back()[i] = into == &parameters ? float(rand()) / RAND_MAX - 0.5f : 0;
+        }
+    given.assign(parameters.begin(), parameters.end());
+    Array cells(rows * W), logits(rows * W), d(rows * W), dcells(rows * W), targets(steps * rows * W), mask(steps * rows * W);
+    Array memory(hardgap_memory_floats(sizes, rows)), work(hardgap_work_floats(sizes)), whole(hardgap_loss_floats(sizes, steps));
+    hardgap_forward(sizes, given.data(), rows, cells.at, logits.at, nullptr, work.at);
+    hardgap_forward(sizes, given.data(), rows, cells.at, logits.at, memory.at, work.at);
+    hardgap_backward(sizes, given.data(), rows, cells.at, memory.at, d.at, dcells.at, gradients.data(), work.at);
+    hardgap_backward(sizes, given.data(), rows, cells.at, memory.at, d.at, nullptr, gradients.data(), work.at);
+    Array weights(steps), inverse(rows * W), noise(rows * W), rounded(rows * W), dinverse(rows * W);
+    std::vector<Feedback> feedback(steps, {inverse.at, noise.at, rounded.at, dinverse.at});
+    for (Regime regime : {Regime{1, 0, 0}, Regime{1, 1, 1}, Regime{0.5f, -1, 0}})
+        hardgap_loss(sizes, given.data(), rows, steps, cells.at, targets.at, mask.at, weights.at, &regime, feedback.data(),
+                     gradients.data(), whole.at);
+    hardgap_adam(counts.size(), counts.data(), parameters.data(), gradients.data(), means.data(), squares.data(), 1e-3,
+                 0.9, 0.999, 1e-8, 1);
+    for (std::vector<float *> *each : {&parameters, &gradients, &means, &squares})
+        for (float *array : *each) free(array);
+}
+
+int main() {
+    const int32_t networks[][4] = {{64, 4, 128, 2}, {6, 6, 1, 1}, {60, 3, 37, 1}};
+    for (const auto &n : networks)
+        for (int32_t width : {3, 17, 101})
+            for (long rows : {1, 9}) exercise({width, n[0], n[1], n[2], n[3]}, rows, rows == 1 ? 1 : 2);
+    puts("done");
+}
