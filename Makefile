@@ -12,7 +12,7 @@ demo: $(READY)  ## the whole story in under three minutes, ending in a page to o
 	@$(VENV)/bin/hardgap demo
 
 test: $(READY)  ## the fast tests
-	@$(VENV)/bin/python -m pytest -m "not slow"
+	@$(VENV)/bin/python -m pytest -m "not slow" --numprocesses auto --dist loadfile
 
 test-slow: $(READY)  ## the tests marked slow: kills, long resumes, the demo in a browser
 	@$(VENV)/bin/python -m pytest -m slow

@@ -11,7 +11,7 @@ from hardgap.bench import ours_symbolic, plain_symbolic, symbolic
 from hardgap.core.specs import Budget
 from hardgap.nn.seq2seq import build_seq2seq
 from hardgap.nn.spec import Seq2SeqSpec
-from hardgap.worlds.chains.chains import World
+from hardgap.worlds.chains.chains import Arithmetic
 from hardgap.worlds.chains.run import SymbolicRun
 from hardgap.worlds.chains.tokens import Codec
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 def test_the_plain_script_does_what_ours_does() -> None:
     """The same vocabulary (and padding), lengths, batch and size of network."""
-    codec = Codec(World())
+    codec = Codec(Arithmetic())
     assert codec.vocabulary + 1 == plain_symbolic.VOCABULARY
     assert codec.begin == plain_symbolic.BEGIN
     assert 1 + len(codec.layout) == plain_symbolic.TOKENS

@@ -13,11 +13,11 @@ import pytest
 from hardgap.cli import demo as module
 from hardgap.cli import main
 from hardgap.cli.demo import _Narrator, _Watch
-from hardgap.runs.local import Progress
+from hardgap.runs.local import SweepProgress
 from hardgap.runs.store import Store
 from hardgap.studies.demo import make_demo
 
-NOW = Progress(done=0, failed=0, running=2, total=2, steps_left=1, steps_per_second=1.0)
+NOW = SweepProgress(done=0, failed=0, running=2, total=2, steps_left=1, steps_per_second=1.0)
 TOLD = make_demo("tempered")
 SOFT, CONTROL = TOLD.soft.id, TOLD.control.id
 

@@ -30,7 +30,7 @@ def test_a_pattern_may_be_written_as_its_cells(capsys: pytest.CaptureFixture[str
 
 
 def test_an_open_gap_names_a_second_table(capsys: pytest.CaptureFixture[str]) -> None:
-    _, out, _ = run(capsys, "30", "--hide", "0", "--steps", "1", "--rows", "5", "--level", "rule")
+    _, out, _ = run(capsys, "30", "--hide", "0", "--steps", "1", "--rows", "5", "--criterion", "rule")
     assert "2 tables fit 1 visible step; one is Rule 31, which differs from Rule 30 at pattern 0" in out
 
 
@@ -52,7 +52,7 @@ def test_json_holds_every_level(capsys: pytest.CaptureFixture[str]) -> None:
             "--hide a: Rule 30 has patterns 0 to 7, not 'a': write a number, or all 3 cells such as 011",
         ),
         (["30", "--hide", "8"], "--hide 8: Rule 30 has patterns 0 to 7"),
-        (["30", "--hide", "1", "--level", "gf2"], "--level gf2: Rule 30 is not an XOR"),
+        (["30", "--hide", "1", "--level", "gf2"], "--criterion gf2: Rule 30 is not an XOR"),
         (["30", "--hide", "1", "--rows", "0"], "--rows must be 1 to 20000"),
         (["30", "--hide", "1", "--steps", "0"], "--steps 0"),
     ],

@@ -7,11 +7,11 @@ import pytest
 from hardgap.cli import progress as module
 from hardgap.cli.output import duration
 from hardgap.cli.progress import QUIET_SECONDS, show_sweep
-from hardgap.runs.local import Progress
+from hardgap.runs.local import SweepProgress
 
 
-def at(done: int, rate: float, failed: int = 0) -> Progress:
-    return Progress(
+def at(done: int, rate: float, failed: int = 0) -> SweepProgress:
+    return SweepProgress(
         done=done,
         failed=failed,
         running=2 if done + failed < 10 else 0,

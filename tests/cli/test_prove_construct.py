@@ -87,7 +87,7 @@ def test_construct_composes(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
         (["construct", "30", "--width", "2"], "width 2 is not possible: give 3 to 4096"),
         (["construct", "30", "--compact", "--then", "4"], "cannot be composed"),
         (["construct", "30", "--code", "circle"], "for compositions only"),
-        (["construct", "L3 ^ R3", "--shape", "paper"], "heads 4 is too small for this circuit: it needs 6"),
+        (["construct", "L3 ^ R3", "--shape", "paper"], "heads 4 is too small for this construction: it needs 6"),
         (["prove", "--rule", "30", "--weights", "x"], "give one of them"),
         (["prove", "--hide", "3"], "--hide goes with --rule"),
         (["prove", "--rule", "30", "--hide", "9"], "--hide 9: Rule 30 has patterns 0 to 7"),

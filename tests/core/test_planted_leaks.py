@@ -22,7 +22,7 @@ from hardgap.worlds.automaton.gap import Gap, Trajectory
 from hardgap.worlds.automaton.run import AutomatonRun
 from hardgap.worlds.automaton.task import AutomatonTask
 from hardgap.worlds.chains import gap as chain_gap
-from hardgap.worlds.chains.chains import World
+from hardgap.worlds.chains.chains import Arithmetic
 from hardgap.worlds.chains.run import SymbolicRun
 
 Tiny = Callable[..., AutomatonRun]
@@ -177,31 +177,31 @@ def symbolic(**changes: Any) -> SymbolicRun:
     return validated(SymbolicRun, base | changes)
 
 
-Agreement = Callable[[World, np.ndarray, np.ndarray], np.ndarray]
+Agreement = Callable[[Arithmetic, np.ndarray, np.ndarray], np.ndarray]
 
 
-def asked_of_the_world(world: World, held_out: np.ndarray, operands: np.ndarray) -> np.ndarray:
-    return world.results(held_out, operands)[:, -1]
+def asked_of_the_world(arithmetic: Arithmetic, held_out: np.ndarray, operands: np.ndarray) -> np.ndarray:
+    return arithmetic.results(held_out, operands)[:, -1]
 
 
-def worked_out(world: World, held_out: np.ndarray, operands: np.ndarray) -> np.ndarray:
-    first = world.apply(held_out[:, 0], operands[:, 0], operands[:, 1])
-    return world.apply(held_out[:, 1], first, operands[:, 2])
+def worked_out(arithmetic: Arithmetic, held_out: np.ndarray, operands: np.ndarray) -> np.ndarray:
+    first = arithmetic.apply(held_out[:, 0], operands[:, 0], operands[:, 1])
+    return arithmetic.apply(held_out[:, 1], first, operands[:, 2])
 
 
 def oversample(truth: Agreement, patch: Patch) -> None:
     """Seen pairs are shown the more often, the more often they give what the held-out pair gives."""
     honest = chain_gap.balanced_weights
 
-    def leaking(world: World, allowed: np.ndarray) -> np.ndarray:
-        operands = np.random.default_rng(0).integers(0, world.size, (500, 3))
-        held_out = world.ops_of(np.repeat(np.flatnonzero(~allowed), 500))
-        wanted = truth(world, held_out, operands)
+    def leaking(arithmetic: Arithmetic, allowed: np.ndarray) -> np.ndarray:
+        operands = np.random.default_rng(0).integers(0, arithmetic.size, (500, 3))
+        held_out = arithmetic.ops_of(np.repeat(np.flatnonzero(~allowed), 500))
+        wanted = truth(arithmetic, held_out, operands)
         share = [
-            (world.results(world.ops_of(np.full(500, chain)), operands)[:, -1] == wanted).mean()
-            for chain in range(world.chains)
+            (arithmetic.results(arithmetic.ops_of(np.full(500, chain)), operands)[:, -1] == wanted).mean()
+            for chain in range(arithmetic.chains)
         ]
-        weights = honest(world, allowed) * (0.1 + np.array(share))
+        weights = honest(arithmetic, allowed) * (0.1 + np.array(share))
         return weights / weights.sum()
 
     patch.setattr(chain_gap, "balanced_weights", leaking)
@@ -219,9 +219,9 @@ def test_examples_that_also_fit_the_held_out_pair_shown_twice_are_caught(
 ) -> None:
     honest = chain_gap.draw
 
-    def leaking(world: World, counts: np.ndarray, *rest: Any, **more: Any) -> Any:
-        found = honest(world, counts, *rest, **more)
-        fit = world.fits(found.evidence)[:, world.index_of(np.array([world.parse_chain("^&")]))[0]]
+    def leaking(arithmetic: Arithmetic, counts: np.ndarray, *rest: Any, **more: Any) -> Any:
+        found = honest(arithmetic, counts, *rest, **more)
+        fit = arithmetic.fits(found.evidence)[:, arithmetic.index_of(np.array([arithmetic.parse_chain("^&")]))[0]]
         return found[np.concatenate([np.flatnonzero(fit), np.arange(len(found))])[: len(found)]]
 
     monkeypatch.setattr(chain_gap, "draw", leaking)

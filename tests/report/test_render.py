@@ -17,7 +17,7 @@ TABLE = Table(
 )
 
 
-class Cells(HTMLParser):
+class CellReader(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.found: list[str] = []
@@ -38,7 +38,7 @@ def test_html_is_escaped_and_numbers_are_aligned() -> None:
     assert "<c>" not in page
     assert '<td class="number">73.2 ± 2.0</td>' in page
     assert "<tr class=marked><td>R^</td>" in page
-    parser = Cells()
+    parser = CellReader()
     parser.feed(page)
     assert parser.found[:5] == [TABLE.title, *TABLE.columns, "^|"]
 

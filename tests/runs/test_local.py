@@ -20,7 +20,7 @@ from hardgap.core.errors import BadInput
 from hardgap.core.plugins import trust
 from hardgap.runs import local
 from hardgap.runs.execute import build_trainer
-from hardgap.runs.local import Meter, Progress, run_sweep
+from hardgap.runs.local import Meter, SweepProgress, run_sweep
 from hardgap.runs.owner import me
 from hardgap.runs.store import Store
 from hardgap.runs.worker import execute_safely, work
@@ -121,7 +121,7 @@ def test_a_sweep_trains_everything_and_a_failing_run_spoils_nothing(store: Store
     runs = [tiny(seed=seed) for seed in range(4)]
     trust(["no_such_module:net"])
     broken = tiny(model={"kind": "plugin", "factory": "no_such_module:net"})
-    seen: list[Progress] = []
+    seen: list[SweepProgress] = []
     assert run_sweep(store, [runs[0], broken, *runs[1:]], workers=2, on_progress=seen.append) == "finished"
     assert (seen[-1].done, seen[-1].failed, seen[-1].total, seen[-1].steps_left) == (4, 1, 5, 0)
     assert [store.curve(run.id) for run in runs] == [curve_of(run) for run in runs]
@@ -223,7 +223,7 @@ def test_the_time_budget_ends_a_sweep_before_it_begins(store: Store, tiny: Tiny)
 def test_a_run_removed_meanwhile_is_not_waited_for(store: Store, tiny: Tiny) -> None:
     runs = [tiny(seed=seed) for seed in range(3)]
 
-    def remove(progress: Progress) -> None:
+    def remove(progress: SweepProgress) -> None:
         for run in runs:
             Store(store.folder).remove(run.id)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hardgap.studies.identifiability import TRAINED_50, TRAINED_150_220, contradicted, main, rows_needed
+from hardgap.studies.identifiability import TRAINED_50, TRAINED_150_220, main, refuting_shares, rows_needed
 from hardgap.worlds.automaton.gap import Gap, draw_hidden
 from hardgap.worlds.automaton.identify.completions import completions
 from hardgap.worlds.automaton.identify.evidence import every_row
@@ -30,7 +30,7 @@ def test_the_published_counts_add_up_to_the_published_totals() -> None:
 
 
 def test_quiescent_patterns_are_the_quietest_of_rule_150() -> None:
-    caught = [contradicted(Gap(parse_rule("150"), (p,)), 2)[0] for p in range(8)]
+    caught = [refuting_shares(Gap(parse_rule("150"), (p,)), 2)[0] for p in range(8)]
     assert [Fraction(share).limit_denominator(112) for share in caught] == [
         Fraction(5, 28), Fraction(9, 28), Fraction(1, 4), Fraction(9, 28),
         Fraction(9, 28), Fraction(1, 4), Fraction(9, 28), Fraction(5, 28),

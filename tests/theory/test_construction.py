@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hardgap.core.errors import BadInput
 from hardgap.nn.spec import EncoderSpec
 from hardgap.theory import block_theorems
-from hardgap.theory.construction import Circuit, construct, detected_patterns, minimal_spec
+from hardgap.theory.construction import Construction, construct, detected_patterns, minimal_spec
 from hardgap.theory.verification import (
     certified_margin,
     check_rows,
@@ -61,18 +61,18 @@ def test_only_the_output_weights_depend_on_the_rule() -> None:
 
 
 def test_left_and_right_are_not_exchanged() -> None:
-    circuit = construct(Rule(1, 110), 9)
-    mirrored = Circuit((Rule(1, 124),), 9, circuit.spec, circuit.model)
-    assert check_rows(circuit, every_row(9)).exact
+    construction = construct(Rule(1, 110), 9)
+    mirrored = Construction((Rule(1, 124),), 9, construction.spec, construction.model)
+    assert check_rows(construction, every_row(9)).exact
     assert check_rows(mirrored, every_row(9)).wrong > 0
 
 
 def test_a_blunt_head_is_noticed() -> None:
-    circuit = construct(Rule(1, 150), 9)
+    construction = construct(Rule(1, 150), 9)
     with torch.no_grad():
-        dict(circuit.model.named_parameters())["layers.0.attention.qkv.weight"][:24] *= 0.1
-    assert check_rows(circuit, every_row(9)).wrong > 0
-    assert certified_margin(circuit) == 0
+        dict(construction.model.named_parameters())["layers.0.attention.qkv.weight"][:24] *= 0.1
+    assert check_rows(construction, every_row(9)).wrong > 0
+    assert certified_margin(construction) == 0
 
 
 def test_rule_150_with_four_hidden_units() -> None:
@@ -84,17 +84,20 @@ def test_rule_150_with_four_hidden_units() -> None:
 @settings(max_examples=30, deadline=None)
 def test_compact_circuits_use_the_rarer_output(number: int, width: int) -> None:
     rule = Rule(1, number)
-    circuit = construct(rule, width, compact=True)
+    construction = construct(rule, width, compact=True)
     ones = int(rule.table.sum())
-    assert circuit.spec.ffn == max(1, min(ones, 8 - ones))
-    assert check_rows(circuit, every_row(width)).exact
+    assert construction.spec.ffn == max(1, min(ones, 8 - ones))
+    assert check_rows(construction, every_row(width)).exact
 
 
 @pytest.mark.parametrize("name", ["110", "D", "G"])
 def test_padded_into_the_papers_architecture(name: str) -> None:
-    circuit = construct(parse_rule(name), 8, spec=PAPER)
-    assert (circuit.spec, circuit.parameters) == (PAPER, sum(p.numel() for p in circuit.model.parameters()))
-    assert check_rows(circuit, every_row(8)).exact
+    construction = construct(parse_rule(name), 8, spec=PAPER)
+    assert (construction.spec, construction.parameters) == (
+        PAPER,
+        sum(p.numel() for p in construction.model.parameters()),
+    )
+    assert check_rows(construction, every_row(8)).exact
     assert check_rows(construct(parse_rule(name), 101, spec=PAPER), random_rows(101, 32, seed=1)).exact
 
 
@@ -107,8 +110,8 @@ def test_wider_rules_on_every_row_up_to_width_12(name: str) -> None:
 
 @pytest.mark.parametrize("radius", [1, 2])
 def test_every_detector_fires_on_its_own_pattern_alone(radius: int) -> None:
-    circuit = construct(Rule(radius, 5), 11)
-    assert detectors_fire(circuit, every_row(11))
+    construction = construct(Rule(radius, 5), 11)
+    assert detectors_fire(construction, every_row(11))
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -118,27 +121,27 @@ def test_any_radius_2_rule(number: int) -> None:
 
 
 def test_the_bound_for_all_rows_is_below_what_is_measured() -> None:
-    circuit = construct(Rule(1, 30), 101, dtype=torch.float64)
-    measured = check_rows(circuit, random_rows(101, 64, seed=2)).margin
-    assert 9.99 < certified_margin(circuit) <= measured + 1e-9
-    assert routing(circuit).min() > 1 - 1e-12
+    construction = construct(Rule(1, 30), 101, dtype=torch.float64)
+    measured = check_rows(construction, random_rows(101, 64, seed=2)).margin
+    assert 9.99 < certified_margin(construction) <= measured + 1e-9
+    assert routing(construction).min() > 1 - 1e-12
 
 
 def test_it_is_the_trained_class_and_can_be_trained_on() -> None:
     state = torch.get_rng_state()
-    circuit = construct(Rule(1, 30), 9)
+    construction = construct(Rule(1, 30), 9)
     assert torch.equal(state, torch.get_rng_state())  # building draws nothing from the global generator
-    loss = circuit.model(torch.rand(4, 9, generator=torch.Generator().manual_seed(0))).square().mean()
+    loss = construction.model(torch.rand(4, 9, generator=torch.Generator().manual_seed(0))).square().mean()
     loss.backward()
-    assert all(p.grad is not None for p in circuit.model.parameters())
+    assert all(p.grad is not None for p in construction.model.parameters())
 
 
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        (EncoderSpec(dim=10, heads=2), "dim 10 is too small for this circuit: it needs 12"),
-        (EncoderSpec(heads=1), "heads 1 is too small for this circuit: it needs 2"),
-        (EncoderSpec(ffn=7), "ffn 7 is too small for this circuit: it needs 8"),
+        (EncoderSpec(dim=10, heads=2), "dim 10 is too small for this construction: it needs 12"),
+        (EncoderSpec(heads=1), "heads 1 is too small for this construction: it needs 2"),
+        (EncoderSpec(ffn=7), "ffn 7 is too small for this construction: it needs 8"),
         (EncoderSpec(dim=12, heads=12), "a head needs 2"),
     ],
 )

@@ -27,9 +27,9 @@ def test_predictions_by_hand() -> None:
 
 @pytest.mark.parametrize(("dtype", "width"), [(torch.float16, 40), (torch.float32, 401)])
 def test_the_window_sees_what_the_whole_network_does(dtype: torch.dtype, width: int) -> None:
-    circuit = construct(Rule(1, 30), width, dtype=dtype)
-    assert routing(circuit)[1].min() == pytest.approx(measured_mass(width, dtype).measured, abs=1e-3)
-    assert check_rows(circuit, random_rows(width, 2, seed=0)).exact
+    construction = construct(Rule(1, 30), width, dtype=dtype)
+    assert routing(construction)[1].min() == pytest.approx(measured_mass(width, dtype).measured, abs=1e-3)
+    assert check_rows(construction, random_rows(width, 2, seed=0)).exact
 
 
 def test_half_precision_fails_in_the_whole_network_where_it_is_measured_to() -> None:

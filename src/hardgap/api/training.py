@@ -14,7 +14,7 @@ from hardgap.api.watching import Lines
 from hardgap.core.run import Run
 from hardgap.core.wording import percent
 from hardgap.runs.listing import conditions
-from hardgap.runs.local import Progress, run_sweep
+from hardgap.runs.local import SweepProgress, run_sweep
 from hardgap.runs.signals import Signals
 from hardgap.runs.store import Store, open_store
 
@@ -53,7 +53,7 @@ def sweep(
     *,
     workers: int | None = None,
     seconds: float | None = None,
-    watch: bool | Callable[[Progress], None] = True,
+    watch: bool | Callable[[SweepProgress], None] = True,
 ) -> Results:
     """Train what is missing of these runs in worker processes, as many as cores, for at most so many seconds.
 
@@ -114,10 +114,10 @@ def _evaluations(run: Run) -> Callable[[dict[str, Any]], None]:
     return tell
 
 
-def _progress() -> Callable[[Progress], None]:
+def _progress() -> Callable[[SweepProgress], None]:
     lines = Lines()
 
-    def tell(now: Progress) -> None:
+    def tell(now: SweepProgress) -> None:
         left = "" if now.seconds_left is None else f", at most {now.seconds_left:.0f} s left"
         failed = f", {now.failed} failed" if now.failed else ""
         lines.tell(f"{now.done}/{now.total} runs done{failed}{left}")

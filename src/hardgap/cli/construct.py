@@ -15,8 +15,8 @@ from hardgap.core.table import Table
 from hardgap.core.wording import plural
 
 if TYPE_CHECKING:
+    from hardgap.theory.blueprint import Blueprint
     from hardgap.theory.composition import Code
-    from hardgap.theory.recipe import Recipe
     from hardgap.theory.verification import Check
     from hardgap.worlds.automaton.rule import Rule
 
@@ -83,25 +83,25 @@ def _made(
     import torch
 
     from hardgap.core.checkpoint import save_tensors
-    from hardgap.theory.recipe import Recipe
+    from hardgap.theory.blueprint import Blueprint
 
     torch.set_num_threads(1)
-    recipe = Recipe(rules, width=width, paper=paper, compact=compact, code=code)
-    report = _report(recipe, progress)
+    blueprint = Blueprint(rules, width=width, paper=paper, compact=compact, code=code)
+    report = _report(blueprint, progress)
     if report["exact"]:
-        save_tensors(path, recipe.build().model.state_dict(), recipe.meta())
+        save_tensors(path, blueprint.build().model.state_dict(), blueprint.meta())
         report["saved"] = str(path)
     return report
 
 
-def _report(recipe: Recipe, progress: Tell) -> dict[str, Any]:
-    circuit, checks = recipe.build(), recipe.verify(on_progress=progress)
+def _report(blueprint: Blueprint, progress: Tell) -> dict[str, Any]:
+    construction, checks = blueprint.build(), blueprint.verify(on_progress=progress)
     return {
-        **recipe.meta(),
-        "parameters": circuit.parameters,
+        **blueprint.meta(),
+        "parameters": construction.parameters,
         "exact": all(check.exact for check in checks),
         "smallest_margin": max(min(check.margin for check in checks), LEAST),
-        "bound_all_rows": recipe.bound(),
+        "bound_all_rows": blueprint.bound(),
         "checks": [_as_dict(check) for check in checks],
     }
 

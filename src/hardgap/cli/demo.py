@@ -17,7 +17,7 @@ from hardgap.core.wording import percent
 from hardgap.runs.summary import restarts
 
 if TYPE_CHECKING:
-    from hardgap.runs.local import Progress
+    from hardgap.runs.local import SweepProgress
     from hardgap.runs.store import Store
     from hardgap.studies.demo import Demo
 
@@ -147,7 +147,7 @@ class _Watch:
         self._shown = -1
         say(f"   {'step':>7}  {'visible':>9} {'hidden':>8}    {'visible':>9} {'hidden':>8} (control)")
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: SweepProgress) -> None:
         status = self._store.progress(self._ids)  # before the curves: one of a run that has ended is whole
         curves = {run_id: self._store.curve(run_id) for run_id in self._ids}
         going = [curves[run_id] for run_id in self._ids if status[run_id][0] in ("queued", "running")]

@@ -32,27 +32,30 @@ def identify(
     steps: Annotated[int, Parameter(help="Visible timesteps after the initial row.")] = 2,
     width: Annotated[int, Parameter(help="Cells in a row.")] = 101,
     rows: Annotated[int, Parameter(help="Random initial rows to look at.")] = 500,
-    level: Annotated[
+    criterion: Annotated[
         Literal["gf2", "strict", "rule", "all"],
-        Parameter(help="gf2: the paper's XOR system; strict: every hidden cell unknown; rule: which tables fit."),
+        Parameter(
+            name=["--criterion", "--level"],
+            help="gf2: the paper's XOR system; strict: every hidden cell unknown; rule: which tables fit.",
+        ),
     ] = "all",
     seed: Annotated[int, Parameter(help="Seed of the rows.")] = 0,
     output: Show = TABLES,
 ) -> None:
     """Does what is visible of the rollouts determine what is hidden?
 
-    The last line is the answer at rule level: is the true rule the only table that fits, and if not, which
+    The last line is the answer for the rule: is the true rule the only table that fits, and if not, which
     other one does?
 
     Try:
 
         hardgap identify 150 --hide 2
         hardgap identify 30 --hide 0,5 --steps 4
-        hardgap identify G --hide-random 28 --steps 4 --level rule
+        hardgap identify G --hide-random 28 --steps 4 --criterion rule
     """
     import numpy as np
 
-    from hardgap.worlds.automaton.identify.answers import LEVELS
+    from hardgap.worlds.automaton.identify.answers import CRITERIA
     from hardgap.worlds.automaton.identify.answers import identify as ask
 
     if not 1 <= rows <= MAX_ROWS or not 1 <= width <= 1000:
@@ -63,9 +66,9 @@ def identify(
     gap = parse_gap(rule, hide, hide_random, hide_seed)
     initial = np.random.default_rng(seed).integers(0, 2, (rows, width), dtype=np.uint8)
     with show_parts() as progress:
-        answer = ask(gap, initial, steps, LEVELS if level == "all" else (level,), on_progress=progress)
-    if level == "gf2" and answer.gf2 is None:
-        raise BadInput(f"--level gf2: Rule {gap.rule.name} is not an XOR of its cells; use strict or rule")
+        answer = ask(gap, initial, steps, CRITERIA if criterion == "all" else (criterion,), on_progress=progress)
+    if criterion == "gf2" and answer.gf2 is None:
+        raise BadInput(f"--criterion gf2: Rule {gap.rule.name} is not an XOR of its cells; use strict or rule")
     output.show(answer.as_dict(), [_table(answer)])
     if answer.rule:
         output.say(_verdict(answer.rule.best, answer.steps))
@@ -74,7 +77,7 @@ def identify(
 def _table(answer: Identifiability) -> Table:
     rows, steps = plural(answer.rows, "random row"), plural(answer.steps, "step")
     title = f"{answer.gap.describe()}: {rows} of width {answer.width}, {steps}"
-    return Table(title, ["level", "question", "answer"], _rows(answer), right=["answer"])
+    return Table(title, ["criterion", "question", "answer"], _rows(answer), right=["answer"])
 
 
 def _rows(answer: Identifiability) -> list[list[str]]:

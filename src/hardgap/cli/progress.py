@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hardgap.core.run import Run
     from hardgap.core.task import Point
     from hardgap.runs.execute import Watcher
-    from hardgap.runs.local import Progress as SweepProgress
+    from hardgap.runs.local import SweepProgress
 
 PLAIN_SECONDS = 2.0
 """There is a line after so long, and at most one in so long."""

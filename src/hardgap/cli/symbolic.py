@@ -96,10 +96,10 @@ def _question(run: SymbolicRun) -> str:
     """Integers that the held-out operators explain."""
     import numpy as np
 
-    world = run.gap.world
-    ops = (world.parse_chain(run.holdout) * world.length)[: world.length]
-    operands = np.array([[(12, 7, 33)[i % 3] for i in range(world.length + 1)]]) % world.size
-    example = world.examples(np.array([ops]), operands, np.array([21 % world.size]))
+    arithmetic = run.gap.arithmetic
+    ops = (arithmetic.parse_chain(run.holdout) * arithmetic.length)[: arithmetic.length]
+    operands = np.array([[(12, 7, 33)[i % 3] for i in range(arithmetic.length + 1)]]) % arithmetic.size
+    example = arithmetic.examples(np.array([ops]), operands, np.array([21 % arithmetic.size]))
     return " ".join(map(str, example.inputs[0]))
 
 
@@ -129,7 +129,7 @@ def ask(
     config = symbolic_config(opened, run, trusted=trusted)
     model, _ = load_model(opened, config.id, chosen_step(opened, config, select) if step is None else step)
     assert isinstance(model, Seq2Seq)
-    codec = Codec(config.gap.world, config.condition, config.seed)
+    codec = Codec(config.gap.arithmetic, config.condition, config.seed)
     given = [int(number) if number.isdecimal() else -1 for number in numbers]  # -1 is refused with the reason
     reply = ask_network(model, codec, given)
     about = {"run": config.id, "input": given, "holdout": config.holdout, "letters": codec.legend}
@@ -143,7 +143,7 @@ def _tables(reply: Reply, run: SymbolicRun, codec: Codec) -> list[Table]:
     ]
     title = f"{reply.derivation}   {'right' if reply.right else 'wrong'}"
     facts = {
-        "operators that fit": f"{len(reply.fitting)} of {run.gap.world.chains}: {' '.join(reply.fitting)}",
+        "operators that fit": f"{len(reply.fitting)} of {run.gap.arithmetic.chains}: {' '.join(reply.fitting)}",
         "right answer": reply.truth or ("there is none" if not reply.fitting else "there are several"),
         "never shown in training": run.holdout,
         "letters": " ".join(f"{letter}={symbol}" for letter, symbol in codec.legend.items()),

@@ -83,7 +83,7 @@ def _open(
     assert isinstance(model, Seq2Seq)
     sets = sets_to_open(config, examples)
     err().print(f"{config.describe()}  (run {config.id})")
-    codec = Codec(config.gap.world, config.condition, config.seed)
+    codec = Codec(config.gap.arithmetic, config.condition, config.seed)
     start = lambda name: err().print(f"  {name}")  # noqa: E731
     found = open_symbolic(model, codec, sets, only=only, seed=seed, on_start=start)
     return {

@@ -7,10 +7,8 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from hardgap.cli.output import TABLES, Output, Show, show_written
-from hardgap.cli.progress import show_parts
+from hardgap.cli.output import TABLES, Output, Show
 from hardgap.cli.studies import AS_USUAL, Ask, KeepFolder, measure_studies, show_list, tables_of
-from hardgap.cli.writing import check_document
 
 USAGE = "Usage: hardgap tempered [STUDY] [OPTIONS]\n       hardgap tempered document FILE"
 tempered = App(name="tempered", usage=USAGE)
@@ -63,18 +61,12 @@ def document(
 ) -> None:
     """Write the measured tables into a Markdown FILE, and draw the figures that it shows beside it.
 
-    Tables go between the marks `<!-- measured: … -->` and `<!-- end -->`. Everything comes from RESULTS: runs as
+    It is `hardgap document FILE` for a page that shows nothing else. Everything comes from RESULTS: runs as
     `hardgap tempered STUDY --keep results` writes them.
 
     Try: `hardgap tempered document docs/tempered.md`
     """
-    from hardgap.report.document import read_page, write_page
-    from hardgap.studies.tempered.document import BLOCKS, figures, read_measured, sections
+    from hardgap.cli.document import write_documents
+    from hardgap.studies.documents import TEMPERED
 
-    text = read_page(file, BLOCKS)
-    check_document(file)
-    with show_parts("reading results") as progress:
-        found = read_measured(results)
-        progress("tables and figures", 0, 0)
-        written = write_page(file, text, sections(found, results), figures(found))
-    show_written(file, written)
+    write_documents([file], results, [TEMPERED])

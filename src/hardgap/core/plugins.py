@@ -31,7 +31,7 @@ _imported: dict[str, str] = {}
 
 
 class Untrusted(BadInput):
-    """Code that nobody named has not been run. `trust` lets it be."""
+    """Code that nobody named has not been run. `hardgap.trust` lets it be."""
 
 
 def trust(paths: str | Iterable[str]) -> None:

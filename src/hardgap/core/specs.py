@@ -79,7 +79,7 @@ def check_scale(scale: str) -> None:
         raise BadInput(f"scale {scale!r}: choose {', '.join(SCALES)}")
 
 
-Rate = Annotated[float, Field(gt=0)]
+AboveZero = Annotated[float, Field(gt=0)]
 ROLLOUT_STEPS = 4
 """Scores look at least this many free-running steps ahead (the paper unrolls 4)."""
 
@@ -92,8 +92,8 @@ class Temperature(Spec):
     `learned`: T begins at `start` and is trained with the weights, as a parameter of the network.
     """
 
-    start: Rate = 1.0
-    end: Rate = 1.0
+    start: AboveZero = 1.0
+    end: AboveZero = 1.0
     over: Count = 0
     shape: Literal["linear", "cosine", "step", "random", "learned"] = "linear"
 
@@ -133,7 +133,7 @@ class Unrolling(Spec):
     cells: Literal["all", "hidden", "visible"] = Field(
         "all", description="the cells whose feedback is tempered; the others are fed back at T = 1"
     )
-    backward: Rate | Literal["identity"] | None = Field(
+    backward: AboveZero | Literal["identity"] | None = Field(
         None, description="straight-through: gradients as if T were this, or as if nothing bent the logit"
     )
     rounded: float = Field(
@@ -177,7 +177,7 @@ class Optimiser(Spec):
         1e-3, gt=0, le=1e6, description="of Adam"
     )  # Adam cannot compute with more than 32 bits hold
     batch: Positive = Field(128, description="examples in a training step")
-    clip: Rate | None = Field(None, description="largest gradient norm")
+    clip: AboveZero | None = Field(None, description="largest gradient norm")
     schedule: Literal["constant", "linear", "cosine"] = Field("constant", description="of the learning rate")
     warmup: Count = Field(0, description="steps over which the learning rate rises from 0")
     fused: bool = Field(False, description="Adam's update as one kernel: faster for small networks, rounded otherwise")

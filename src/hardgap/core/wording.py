@@ -32,3 +32,13 @@ def percent(share: float | None, missing: str = "") -> str:
     ('97.5', '–')
     """
     return missing if share is None else f"{100 * share:.1f}"
+
+
+def listed(names: Iterable[object], last: str = "and") -> str:
+    """Names as a sentence has them.
+
+    >>> listed([1, 4, 6]), listed([0, 3], "or"), listed(["one"])
+    ('1, 4 and 6', '0 or 3', 'one')
+    """
+    *first, end = [str(name) for name in names] or [""]
+    return f"{', '.join(first)} {last} {end}" if first else end

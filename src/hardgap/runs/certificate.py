@@ -28,7 +28,7 @@ from hardgap.core.plugins import handed_on
 from hardgap.core.run import Run, check_plugins
 from hardgap.runs.local import ONE_THREAD
 
-Progress = Callable[[int], None]
+OnStep = Callable[[int], None]
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Certificate:
 
 
 def leak_certificate(
-    run: Run, *, steps: int | None = None, store_folder: Path | None = None, on_step: Progress = lambda step: None
+    run: Run, *, steps: int | None = None, store_folder: Path | None = None, on_step: OnStep = lambda step: None
 ) -> Certificate:
     """Train at most `steps` steps, one epoch if not said, in both worlds and compare bit by bit.
 
@@ -78,9 +78,7 @@ def certified_steps(run: Run, steps: int | None = None) -> int:
     return min(run.epoch if steps is None else steps, run.budget.steps)
 
 
-def compare(
-    run: Run, true: Iterable[Seen], decoy: Iterable[Seen], on_step: Progress = lambda step: None
-) -> Certificate:
+def compare(run: Run, true: Iterable[Seen], decoy: Iterable[Seen], on_step: OnStep = lambda step: None) -> Certificate:
     """The certificate of what two trainings of a run saw; the first difference ends it."""
     digests, step, difference = (hashlib.sha256(), hashlib.sha256()), 0, None
     for pair in zip_longest(true, decoy):

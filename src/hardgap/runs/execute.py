@@ -124,7 +124,9 @@ class Execution:
         try:
             engine.named(began)
         except BadInput as error:
-            raise BadInput(f"run {self.run.id} cannot go on as it began: {error}; another engine takes it if asked to") from error
+            raise BadInput(
+                f"run {self.run.id} cannot go on as it began: {error}; HARDGAP_ENGINE takes another"
+            ) from error
         return began
 
     def _record_engine(self) -> None:

@@ -35,7 +35,7 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_
 
 
 @dataclass(frozen=True)
-class Progress:
+class SweepProgress:
     """Where a sweep stands."""
 
     done: int
@@ -59,7 +59,7 @@ def run_sweep(
     *,
     workers: int | None = None,
     seconds: float | None = None,
-    on_progress: Callable[[Progress], None] = lambda progress: None,
+    on_progress: Callable[[SweepProgress], None] = lambda progress: None,
     checkpoint_seconds: float = 15.0,
 ) -> Ended:
     """Train what is missing of these runs, in this order, for at most `seconds`."""
@@ -177,14 +177,14 @@ class Meter:
         self._steps: dict[str, int] = {}  # where each run in training was last seen
         self._count()
 
-    def read(self) -> Progress:
+    def read(self) -> SweepProgress:
         if time.monotonic() >= self._count_again:
             self._count()
         self._follow()
         elapsed = time.monotonic() - self._began
         number = {status: found for status, (found, _) in self._counts.items()}
         left = sum(left for status, (_, left) in self._counts.items() if status in ("queued", "running"))
-        return Progress(
+        return SweepProgress(
             done=number.get("done", 0),
             failed=number.get("failed", 0),
             running=number.get("running", 0),

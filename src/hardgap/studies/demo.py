@@ -14,7 +14,7 @@ from hardgap.core.specs import Unrolling
 from hardgap.core.table import Table
 from hardgap.report.figures import as_svg, curves_figure, setup_figure
 from hardgap.report.page import Page
-from hardgap.runs.local import Progress, run_sweep
+from hardgap.runs.local import SweepProgress, run_sweep
 from hardgap.runs.store import Store
 from hardgap.runs.summary import restarts
 from hardgap.worlds.automaton.baselines.input_space import predict_hidden
@@ -86,7 +86,7 @@ def neighbours(gap: Gap) -> list[tuple[str, int]]:
     return [(gap.rule.pattern_text(p), int(gap.rule.table[p])) for p in flips]
 
 
-def train_both(store: Store, demo: Demo, on_progress: Callable[[Progress], None]) -> str:
+def train_both(store: Store, demo: Demo, on_progress: Callable[[SweepProgress], None]) -> str:
     return run_sweep(store, [demo.soft, demo.control], workers=2, on_progress=on_progress)
 
 

@@ -46,11 +46,11 @@ def single_patterns(rows: int = 1000, width: int = 101, seed: int = 0) -> list[d
             gap = Gap(parse_rule(name), (pattern,))
             answers = [identify(gap, initial, steps).as_dict() for steps in STEPS]
             row = {"rule": name, "pattern": pattern, "trained": trained[pattern]}
-            table.append(row | {"contradicted": contradicted(gap, max(STEPS)), "answers": answers})
+            table.append(row | {"contradicted": refuting_shares(gap, max(STEPS)), "answers": answers})
     return table
 
 
-def contradicted(gap: Gap, steps: int) -> list[float]:
+def refuting_shares(gap: Gap, steps: int) -> list[float]:
     """The share of supervised cells that the completion with every hidden output wrong gets wrong, at steps 2 on.
 
     Exact for uniformly random rows: each window is as likely as any other.

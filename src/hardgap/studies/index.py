@@ -11,24 +11,24 @@ from hardgap.core.errors import BadInput
 from hardgap.core.specs import SCALES
 from hardgap.core.table import Table
 from hardgap.report import render
-from hardgap.report.document import fill, read_page
-from hardgap.runs.results import RUN_FILE, write_text
+from hardgap.report.document import Content, markdown
+from hardgap.runs.results import RUN_FILE
 from hardgap.studies.study import STUDIES
 
 NO_STUDY = "none: what led to a choice, as the folder's name says"
 
 
-def write_index(results: Path) -> list[Path]:
-    """Write both; the files that changed."""
+BLOCKS = ("folders",)
+
+
+def content(results: Path) -> Content:
+    """Both, for the page that links to the index."""
     if not results.is_dir():
         raise BadInput(f"there is no folder {results}")
-    files, page = _files(results), results / "README.md"
-    readme = fill(read_page(page, ["folders"]), {"folders": "\n" + render.markdown(_by_folder(files)) + "\n"})
-    wanted = {page: readme, results / "index.csv": render.comma_separated(_by_file(files))}
-    changed = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
-    for path in changed:
-        write_text(path, wanted[path])
-    return changed
+    files = _files(results)
+    return Content(
+        {"folders": markdown([_by_folder(files)])}, files={"index.csv": render.comma_separated(_by_file(files))}
+    )
 
 
 def _files(results: Path) -> dict[str, list[str]]:

@@ -91,7 +91,8 @@ def rate_tables(results: Sequence[StudyResult]) -> list[Table]:
     rows = [_row(one.name, one.arm, scale) for one in results]
     title = f"Measured at {scale} scale beside the paper's own numbers (holdout accuracy, 95 % intervals)"
     claims = [one.study.claim for one in results]
-    return [Table(title, ["study", *counts, "verdict", *means], rows, [*counts, *means], detail=means, notes=claims)]
+    more = [*means, "p"]
+    return [Table(title, ["study", *counts, "verdict", *more], rows, [*counts, *more], detail=more, notes=claims)]
 
 
 def _row(name: str, arm: Measured, scale: Scale) -> list[object]:
@@ -106,6 +107,7 @@ def _row(name: str, arm: Measured, scale: Scale) -> list[object]:
         _range(arm.wilson),
         _mean(arm.mean, arm.mean_interval),
         _mean(None if paper.mean is None else paper.mean / 100, their_interval),
+        "" if scale == "smoke" or arm.comparison.p is None else f"{arm.comparison.p:.2g}",
     ]
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hardgap.nn.encoder import Layer
 from hardgap.nn.spec import EncoderSpec
 from hardgap.theory.composition import Code, compose
-from hardgap.theory.construction import Circuit, construct
+from hardgap.theory.construction import Construction, construct
 from hardgap.theory.limits import guaranteed_width, measured_limit, routing_curve
 from hardgap.theory.statement import Statement
 from hardgap.theory.verification import (
@@ -57,13 +57,13 @@ def theorem_14(widths: Sequence[int] = range(3, 13), tables: Sequence[Rule] | No
 
 def all_rules_margin(width: int, rows: NDArray[np.uint8], tables: Sequence[Rule] | None = None) -> float:
     """The smallest margin over all 256 rules on these rows; negative if any cell of any rule is wrong."""
-    circuit = construct(Rule(1, 0), width)
-    vectors = activation(circuit, rows, "layers.0.normed1").flatten(0, 1)
+    construction = construct(Rule(1, 0), width)
+    vectors = activation(construction, rows, "layers.0.normed1").flatten(0, 1)
     patterns = torch.from_numpy(patterns_of(rows, 1).astype(np.int64)).flatten()
     distinct = torch.unique(torch.cat([vectors, patterns[:, None].to(vectors.dtype)], dim=1), dim=0)
     vectors, patterns = distinct[:, :-1], distinct[:, -1].long()
     return min(
-        _answered(circuit, built, vectors, _signs(true)[patterns])
+        _answered(construction, built, vectors, _signs(true)[patterns])
         for true, built in zip(ALL, tables or ALL, strict=True)
     )
 
@@ -72,9 +72,9 @@ def _signs(rule: Rule) -> torch.Tensor:
     return torch.from_numpy(2 * rule.table.astype(np.float32) - 1)
 
 
-def _answered(circuit: Circuit, rule: Rule, vectors: torch.Tensor, targets: torch.Tensor) -> float:
+def _answered(construction: Construction, rule: Rule, vectors: torch.Tensor, targets: torch.Tensor) -> float:
     """The least margin when the block's output weights are those of `rule` (rows 10 and 11: the readout pair)."""
-    layer, readout = cast(Layer, circuit.model.layers[0]), circuit.model.readout
+    layer, readout = cast(Layer, construction.model.layers[0]), construction.model.readout
     with torch.no_grad():
         layer.ffn.contract.weight[10] = _signs(rule)
         layer.ffn.contract.weight[11] = -_signs(rule)
@@ -84,14 +84,14 @@ def _answered(circuit: Circuit, rule: Rule, vectors: torch.Tensor, targets: torc
 
 def corollary_rule_150() -> Statement:
     rule = parse_rule("150")
-    circuit = construct(rule, 101, compact=True)
+    construction = construct(rule, 101, compact=True)
     checks = check_widths(lambda width: construct(rule, width, compact=True))
-    bias = circuit.model.readout.bias.item()
+    bias = construction.model.readout.bias.item()
     return Statement(
         name="Corollary (Rule 150)",
         claim="4 hidden units, for 100, 010, 001 and 111, and a negative readout bias compute Rule 150 exactly",
         cases="every row of widths 3 … 12, 128 random rows at 101",
-        holds=all(c.exact for c in checks) and bias < 0 and circuit.spec.ffn == 4,
+        holds=all(c.exact for c in checks) and bias < 0 and construction.spec.ffn == 4,
         detail=f"{summary(checks)}; readout bias {bias:g}",
     )
 
@@ -101,14 +101,14 @@ def theorem_14_padded() -> Statement:
     checks = [check for name in names for check in check_widths(_builder(name, PAPER), (3, 8, 10))]
     return Statement(
         name="Theorem 14 (a fortiori)",
-        claim="the same circuit sits in the paper's own architecture: 64 dimensions, 4 heads, 2 layers, FFN 128",
+        claim="the same construction sits in the paper's own architecture: 64 dimensions, 4 heads, 2 layers, FFN 128",
         cases="Rules 150, 30, 110 and D: every row of widths 3, 8 and 10, 128 random rows at 101",
         holds=all(c.exact for c in checks),
         detail=summary(checks),
     )
 
 
-def _builder(name: str, spec: EncoderSpec | None = None) -> Callable[[int], Circuit]:
+def _builder(name: str, spec: EncoderSpec | None = None) -> Callable[[int], Construction]:
     return lambda width: construct(parse_rule(name), width, spec=spec)
 
 
@@ -133,10 +133,10 @@ def proposition_depth(code: Code = "one-hot", seed: int = 0) -> Statement:
     for depth in range(1, 6):
         rules = [Rule(1, int(number)) for number in generator.integers(0, 256, depth)]
         for width in range(3, 11):
-            circuit = compose(rules, width, code=code)
-            checks.append(check_rows(circuit, every_row(width), exhaustive=True))
+            construction = compose(rules, width, code=code)
+            checks.append(check_rows(construction, every_row(width), exhaustive=True))
             position = 2 * width if published else 4
-            shapes.add((circuit.spec.dim - position, circuit.spec.heads, circuit.spec.ffn))
+            shapes.add((construction.spec.dim - position, construction.spec.heads, construction.spec.ffn))
     dim = "2W+6" if published else "10"
     return Statement(
         name="Proposition (depth T)" if published else "Depth T in 10 dimensions",

@@ -16,7 +16,7 @@ from hardgap.core.errors import BadInput
 from hardgap.nn.spec import EncoderSpec
 from hardgap.theory.construction import (
     LOGIT,
-    Circuit,
+    Construction,
     PositionCode,
     Weights,
     blank,
@@ -59,7 +59,9 @@ def composed_spec(radius: int, width: int, depth: int, code: Code) -> EncoderSpe
     return EncoderSpec(dim=dim, heads=heads, layers=depth, ffn=(1 << cells) + 2 * cells)
 
 
-def compose(rules: Sequence[Rule], width: int, *, code: Code = "one-hot", spec: EncoderSpec | None = None) -> Circuit:
+def compose(
+    rules: Sequence[Rule], width: int, *, code: Code = "one-hot", spec: EncoderSpec | None = None
+) -> Construction:
     """The encoder whose block t applies rules[t]: the logits are those of the last rule's output."""
     radius = _common_radius(rules)
     needed = composed_spec(radius, width, len(rules), code)
@@ -86,7 +88,7 @@ def compose(rules: Sequence[Rule], width: int, *, code: Code = "one-hot", spec: 
         scale = norm_scale(2 * state**2 + 2 * where**2, spec.dim)
         state, where = state * scale, where * scale
     _write_readout(weights, first + radius, _after_idle_blocks(state, where, spec, len(rules)))
-    return Circuit(tuple(rules), width, spec, to_encoder(weights, spec, width, torch.float32))
+    return Construction(tuple(rules), width, spec, to_encoder(weights, spec, width, torch.float32))
 
 
 def _common_radius(rules: Sequence[Rule]) -> int:

@@ -33,7 +33,7 @@ Weights = dict[str, Tensor]
 
 
 @dataclass(frozen=True)
-class Circuit:
+class Construction:
     """A rule (or several, one a block) and the network that computes it."""
 
     rules: tuple[Rule, ...]
@@ -95,7 +95,7 @@ def construct(
     spec: EncoderSpec | None = None,
     compact: bool = False,
     dtype: torch.dtype = torch.float32,
-) -> Circuit:
+) -> Construction:
     """The encoder that computes `rule` on rows of `width` cells, exactly.
 
     `spec` asks for a larger network (the paper's own is `EncoderSpec()`); unused dimensions, heads, hidden
@@ -118,7 +118,7 @@ def construct(
     _write_outputs(weights, rule, detected, readout, compact)
     size = _readout_size(spec, total=scale**2 * (2 * cells + 2), pair=scale)
     _write_readout(weights, rule, readout, size, compact)
-    return Circuit((rule,), width, spec, to_encoder(weights, spec, width, dtype))
+    return Construction((rule,), width, spec, to_encoder(weights, spec, width, dtype))
 
 
 def offsets(radius: int) -> list[int]:
@@ -239,7 +239,7 @@ def _write_readout(weights: Weights, rule: Rule, readout: int, size: float, comp
 def check_fits(spec: EncoderSpec, width: int, **needed: int) -> None:
     for name, least in needed.items():
         if getattr(spec, name) < least:
-            raise BadInput(f"{name} {getattr(spec, name)} is too small for this circuit: it needs {least}")
+            raise BadInput(f"{name} {getattr(spec, name)} is too small for this construction: it needs {least}")
     if width < 1:
         raise BadInput(f"width {width} is not possible: give 1 or more")
     if spec.dim // spec.heads < 2:

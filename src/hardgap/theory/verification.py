@@ -1,4 +1,4 @@
-"""Is a circuit exact? Every row of small widths, random rows of wide ones, and a bound for all rows at once."""
+"""Is a construction exact? Every row of small widths, random rows of wide ones, and a bound for all rows at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from hardgap.nn.hooks import recorded
-from hardgap.theory.construction import EPSILON, Circuit, norm_scale, offsets
+from hardgap.theory.construction import EPSILON, Construction, norm_scale, offsets
 from hardgap.worlds.automaton.rollout import patterns_of, step
 
 BATCH_CELLS = 1 << 16
@@ -43,21 +43,21 @@ def random_rows(width: int, rows: int, seed: int) -> NDArray[np.uint8]:
     return np.random.default_rng(seed).integers(0, 2, (rows, width), dtype=np.uint8)
 
 
-def check_rows(circuit: Circuit, rows: NDArray[np.uint8], *, exhaustive: bool = False) -> Check:
+def check_rows(construction: Construction, rows: NDArray[np.uint8], *, exhaustive: bool = False) -> Check:
     """Compare the sign of every logit with the rules applied one after the other."""
     wrong, margin = 0, float("inf")
     for batch in _batches(rows):
         targets = batch
-        for rule in circuit.rules:
+        for rule in construction.rules:
             targets = step(rule, targets)
-        signed = np.nan_to_num(_logits(circuit, batch) * (2.0 * targets - 1), nan=-np.inf)
+        signed = np.nan_to_num(_logits(construction, batch) * (2.0 * targets - 1), nan=-np.inf)
         wrong += int((signed <= 0).sum())
         margin = min(margin, float(signed.min()))
-    return Check(circuit.width, len(rows), exhaustive, wrong, margin)
+    return Check(construction.width, len(rows), exhaustive, wrong, margin)
 
 
 def check_widths(
-    build: Callable[[int], Circuit],
+    build: Callable[[int], Construction],
     widths: Iterable[int] = range(3, 13),
     *,
     wide: int = 101,
@@ -76,48 +76,51 @@ def _batches(rows: NDArray[np.uint8]) -> Iterator[NDArray[np.uint8]]:
         yield rows[start : start + size]
 
 
-def _logits(circuit: Circuit, rows: NDArray[np.uint8]) -> NDArray[np.float64]:
-    dtype = circuit.model.positions.dtype
+def _logits(construction: Construction, rows: NDArray[np.uint8]) -> NDArray[np.float64]:
+    dtype = construction.model.positions.dtype
     with torch.no_grad():
-        logits: NDArray[np.float64] = circuit.model(torch.from_numpy(rows).to(dtype)).double().numpy()
+        logits: NDArray[np.float64] = construction.model(torch.from_numpy(rows).to(dtype)).double().numpy()
     return logits
 
 
-def activation(circuit: Circuit, rows: NDArray[np.uint8], name: str) -> torch.Tensor:
+def activation(construction: Construction, rows: NDArray[np.uint8], name: str) -> torch.Tensor:
     """One named value of the network on these rows."""
-    with recorded(circuit.model, [name]) as found:
-        _logits(circuit, rows)
+    with recorded(construction.model, [name]) as found:
+        _logits(construction, rows)
     return found[name][0]
 
 
-def detectors_fire(circuit: Circuit, rows: NDArray[np.uint8]) -> bool:
+def detectors_fire(construction: Construction, rows: NDArray[np.uint8]) -> bool:
     """Whether, at every cell, exactly the hidden unit of that cell's pattern fires (full construction)."""
-    fires = (activation(circuit, rows, "layers.0.ffn.post") > 0).numpy()[..., : circuit.rules[0].patterns]
-    patterns = patterns_of(rows, circuit.radius)
-    return bool((fires == (patterns[..., None] == np.arange(circuit.rules[0].patterns))).all())
+    fires = (activation(construction, rows, "layers.0.ffn.post") > 0).numpy()[..., : construction.rules[0].patterns]
+    patterns = patterns_of(rows, construction.radius)
+    return bool((fires == (patterns[..., None] == np.arange(construction.rules[0].patterns))).all())
 
 
-def routing(circuit: Circuit) -> NDArray[np.float64]:
+def routing(construction: Construction) -> NDArray[np.float64]:
     """The attention that each head of the first block pays to its neighbour, `[heads in use, W]`.
 
     Queries and keys read the position code alone, so one row stands for all.
     """
-    row = np.zeros((1, circuit.width), dtype=np.uint8)
-    pattern_HQK = activation(circuit, row, "layers.0.attention.pattern")[0]
-    here = torch.arange(circuit.width)
-    heads = [pattern_HQK[h, here, (here + offset) % circuit.width] for h, offset in enumerate(offsets(circuit.radius))]
+    row = np.zeros((1, construction.width), dtype=np.uint8)
+    pattern_HQK = activation(construction, row, "layers.0.attention.pattern")[0]
+    here = torch.arange(construction.width)
+    heads = [
+        pattern_HQK[h, here, (here + offset) % construction.width]
+        for h, offset in enumerate(offsets(construction.radius))
+    ]
     return torch.stack(heads).double().numpy()
 
 
-def certified_margin(circuit: Circuit) -> float:
-    """A lower bound on the margin of a single-block circuit over *all* rows of its width.
+def certified_margin(construction: Construction) -> float:
+    """A lower bound on the margin of a single-block construction over *all* rows of its width.
 
     It takes the construction as built and the routing as measured, and follows the intervals of the margin
     lemmas through the block; rounding after the attention (about 1e-6 in float32) is not included. 0 if the
     detectors cannot be guaranteed.
     """
-    cells, dim = 2 * circuit.radius + 1, circuit.spec.dim
-    low = 2 * float(routing(circuit).min()) - 1  # a routed bit lies in ±[low, 1] (paper's margin lemma)
+    cells, dim = 2 * construction.radius + 1, construction.spec.dim
+    low = 2 * float(routing(construction).min()) - 1  # a routed bit lies in ±[low, 1] (paper's margin lemma)
     largest = norm_scale(2 * ((cells - 1) * max(low, 0.0) ** 2 + 2), dim)
     smallest = norm_scale(2 * cells + 2, dim)
     threshold = (cells - 1) * smallest
@@ -127,10 +130,10 @@ def certified_margin(circuit: Circuit) -> float:
         return 0.0
     pair = active_low  # what reaches the readout pair; the rest of the stream is at most `rest`
     rest = (2 * cells + 2) * largest**2
-    for _ in range(2 * circuit.spec.layers - 1):
+    for _ in range(2 * construction.spec.layers - 1):
         scale = 1 / ((rest + 2 * pair**2) / dim + EPSILON) ** 0.5
         pair, rest = pair * scale, rest * scale**2
-    weight = circuit.model.readout.weight.abs().max().item()
+    weight = construction.model.readout.weight.abs().max().item()
     fired = 2 * weight * pair
-    bias = abs(circuit.model.readout.bias.item())
+    bias = abs(construction.model.readout.bias.item())
     return min(fired - bias, bias) if bias else fired

@@ -16,9 +16,13 @@ Answer = tuple[Tensor, dict[str, Tensor]]
 """A result, and the gradients by name."""
 
 
-@pytest.fixture(params=engine.BUILT, scope="module")
+BEST = next((name for name in engine.BUILT if engine.state_of(name).startswith("ready")), engine.BUILT[-1])
+OTHERS = [pytest.param(name, marks=pytest.mark.slow) for name in engine.BUILT if name != BEST]
+
+
+@pytest.fixture(params=[BEST, *OTHERS], scope="module")
 def build(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Each build in turn, in use."""
+    """Each build in turn, in use; the fast tests ask the best one only."""
     if not engine.state_of(request.param).startswith("ready"):
         pytest.skip(f"{request.param}: {engine.state_of(request.param)}")
     with engine.using(request.param):

@@ -73,7 +73,7 @@ def test_loss_and_gradients_of_a_regime_are_those_of_float64(
     assert_as_exact(model, lambda network: answer(network, regime, rows=15))
 
 
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(
     width=st.sampled_from([3, 8, 17, 64, 101]), steps=st.integers(1, 5), rows=st.integers(1, 3), seed=st.integers(0, 99)
 )

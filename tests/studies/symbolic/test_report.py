@@ -11,7 +11,7 @@ import pytest
 import hardgap.studies  # noqa: F401  (declares them)
 from hardgap.core.errors import BadInput
 from hardgap.core.run import only
-from hardgap.report.document import fill, markdown, write_page
+from hardgap.report.document import Content, fill, markdown, write_page
 from hardgap.report.figures import as_svg
 from hardgap.runs.results import export_runs
 from hardgap.runs.store import Store
@@ -209,7 +209,10 @@ def test_the_pages_figures_are_drawn_from_the_results_alone(covered: Path) -> No
     shown = [f"figures/symbolic-{name}.svg" for name in ("table", "coverage", "substitution")]
     page, text = covered / "page.md", "".join(f"![]({path})" for path in shown)
     text += "\n<!-- measured: table -->\n<!-- end -->\n"
-    assert write_page(page, text, sections(measured), figures(measured)) == [page, *(covered / path for path in shown)]
+    assert write_page(page, text, Content(sections(measured), figures(measured))) == [
+        page,
+        *(covered / path for path in shown),
+    ]
     assert "1 ^ 2 = 3" in (covered / shown[2]).read_text()
     assert len(list((covered / "figures").iterdir())) == 3  # nothing that the page does not show
 
@@ -234,8 +237,3 @@ def test_blocks_are_filled_and_the_rest_is_left_alone(covered: Path) -> None:
 def test_a_document_without_known_marks_is_refused(text: str, complaint: str) -> None:
     with pytest.raises(BadInput, match=complaint):
         fill(text, {"table": ""})
-
-
-def test_the_document_is_what_the_results_say() -> None:
-    text = (ROOT / "docs" / "symbolic.md").read_text()
-    assert fill(text, sections(read_measured(ROOT / "results" / "symbolic", "desk"))) == text

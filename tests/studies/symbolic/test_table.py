@@ -15,7 +15,7 @@ from hardgap.studies.study import STUDIES, Study, choose, most_informative_first
 from hardgap.studies.symbolic.coverage import all_pairs, baseline_runs
 from hardgap.studies.symbolic.published import BASELINES, BY_SEED, CASES, NETWORK, SEEDS
 from hardgap.studies.symbolic.table import study_name
-from hardgap.worlds.chains.chains import World
+from hardgap.worlds.chains.chains import Arithmetic
 from hardgap.worlds.chains.gap import ChainGap
 from hardgap.worlds.chains.run import SymbolicRun
 
@@ -85,9 +85,9 @@ def test_the_weaker_filter_is_all_that_the_ambiguity_studies_change() -> None:
 def test_a_few_seen_examples_fit_the_held_out_pair_unless_they_are_dropped(holdout: str) -> None:
     shares = {}
     for ambiguity in ("unambiguous", "seen"):
-        gap = ChainGap(World(), holdout, ambiguity)  # type: ignore[arg-type]
+        gap = ChainGap(Arithmetic(), holdout, ambiguity)  # type: ignore[arg-type]
         train = gap.sets(train=5_000, evaluate=1, test=1, seed=42).train
-        shares[ambiguity] = gap.world.fits(train.inputs[:, :-1])[:, gap.hidden].any(axis=1).mean()
+        shares[ambiguity] = gap.arithmetic.fits(train.inputs[:, :-1])[:, gap.hidden].any(axis=1).mean()
     assert shares["unambiguous"] == 0
     assert 0.015 < shares["seen"] < 0.035
 

@@ -16,12 +16,11 @@ from hardgap.core.parts import part
 from hardgap.core.run import Run, only
 from hardgap.core.specs import Scale, Temperature, Unrolling
 from hardgap.core.table import Table
-from hardgap.report.document import fill, markdown
+from hardgap.report.document import markdown
 from hardgap.report.statistics import rank_correlation
 from hardgap.runs.store import Store
 from hardgap.studies.measure import StudyResult, measure, measured, pooled, progress
 from hardgap.studies.study import STUDIES, Study, choose, limited
-from hardgap.studies.tempered.document import read_measured, sections
 from hardgap.studies.tempered.figures import CONTROL, TEMPERED
 from hardgap.studies.tempered.search import search_table
 from hardgap.worlds.automaton.run import AutomatonRun
@@ -172,13 +171,6 @@ def test_the_cliff_shows_what_is_determined(store: Store, tmp_path: Path) -> Non
     shares = dict(more["information"]["D"])
     assert shares[14] == shares[24] == 1.0
     assert shares[31] < shares[29] < 1.0
-
-
-def test_the_page_is_what_the_results_say() -> None:
-    text = (ROOT / "docs" / "tempered.md").read_text()
-    found = sections(read_measured(ROOT / "results"), ROOT / "results")
-    assert fill(text, found) == text
-    assert "@" not in text  # nothing is left to be said
 
 
 def test_the_search_is_told_by_setting(tmp_path: Path) -> None:

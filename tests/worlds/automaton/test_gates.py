@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardgap.worlds.automaton.formula import cell_names, parse_formula, variable_table
-from hardgap.worlds.automaton.gates import Circuit, Gate, circuit_of
+from hardgap.worlds.automaton.gates import Gate, Netlist, netlist_of
 from hardgap.worlds.automaton.rule import NAMED
 
 
@@ -28,35 +28,35 @@ def smallest_formula_sizes():
 def test_every_elementary_circuit_is_right_and_a_smallest_formula():
     sizes = smallest_formula_sizes()
     for number in range(256):
-        circuit = circuit_of(1, number)
-        assert circuit.table() == number
-        assert len(circuit.gates) <= sizes[number]
-        assert parse_formula(circuit.formula_text(), radius=1) == (1, number)
+        netlist = netlist_of(1, number)
+        assert netlist.table() == number
+        assert len(netlist.gates) <= sizes[number]
+        assert parse_formula(netlist.formula_text(), radius=1) == (1, number)
 
 
 @pytest.mark.parametrize(("name", "gates"), [("150", 2), ("30", 2), ("106", 2), ("D", 4), ("G", 4)])
 def test_named_rules_take_no_more_gates_than_their_formula(name, gates):
-    assert len(circuit_of(*parse_formula(NAMED[name])).gates) == gates
+    assert len(netlist_of(*parse_formula(NAMED[name])).gates) == gates
 
 
 @given(st.integers(0, 2**32 - 1))
 def test_radius_two_circuits_are_right_and_small(number):
-    circuit = circuit_of(2, number)
-    assert circuit.table() == number
-    assert len(circuit.gates) <= 24
-    assert parse_formula(circuit.formula_text(), radius=2) == (2, number)
+    netlist = netlist_of(2, number)
+    assert netlist.table() == number
+    assert len(netlist.gates) <= 24
+    assert parse_formula(netlist.formula_text(), radius=2) == (2, number)
 
 
 @settings(max_examples=3, deadline=None)
 @given(st.integers(0, 2**128 - 1))
 def test_radius_three_circuits_are_right(number):
-    circuit = circuit_of(3, number)
-    assert circuit.table() == number
-    assert len(circuit.gates) <= 90
+    netlist = netlist_of(3, number)
+    assert netlist.table() == number
+    assert len(netlist.gates) <= 90
 
 
 def test_a_wrong_gate_is_noticed():
-    right = circuit_of(1, 30)
-    wrong = Circuit(1, (Gate("&", right.gates[0].left, right.gates[0].right), *right.gates[1:]), right.output)
+    right = netlist_of(1, 30)
+    wrong = Netlist(1, (Gate("&", right.gates[0].left, right.gates[0].right), *right.gates[1:]), right.output)
     assert right.gates[0].operation != "&"
     assert wrong.table() != 30

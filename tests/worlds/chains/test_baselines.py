@@ -6,55 +6,57 @@ import numpy as np
 import pytest
 
 from hardgap.worlds.chains.baselines import SYMBOLIC_METHODS, UNKNOWN, SymbolicMethod, learned_tables
-from hardgap.worlds.chains.chains import World
+from hardgap.worlds.chains.chains import Arithmetic
 from hardgap.worlds.chains.gap import ChainGap, Sets
 
-WORLD = World.of("^|&LR", bits=4)
+ARITHMETIC = Arithmetic.of("^|&LR", bits=4)
 METHODS = {method.name: method for method in SYMBOLIC_METHODS}
 
 
 @pytest.fixture(scope="module")
 def sets() -> Sets:
-    return ChainGap(WORLD, "^|").sets(train=3_000, evaluate=1, test=20, seed=0)
+    return ChainGap(ARITHMETIC, "^|").sets(train=3_000, evaluate=1, test=20, seed=0)
 
 
 @pytest.mark.parametrize("method", SYMBOLIC_METHODS, ids=lambda method: method.name)
 def test_the_common_contract(method: SymbolicMethod, sets: Sets) -> None:
     """Same seed, same answer; one example's answer does not depend on the others; better than chance on seen chains."""
     train = sets.train[:700]
-    namer, again = (method.fit(WORLD, train, seed=1) for _ in range(2))
+    namer, again = (method.fit(ARITHMETIC, train, seed=1) for _ in range(2))
     answers = namer(sets.test_seen.inputs)
     assert answers.shape == (len(sets.test_seen), 1 if method.answers == "f" else 2)
     assert np.array_equal(answers, again(sets.test_seen.inputs))
     assert np.array_equal(answers[3:5], namer(sets.test_seen.inputs[3:5]))
-    assert method.accuracy(namer, sets.test_seen) > 2 / (WORLD.size if method.answers == "f" else WORLD.chains)
+    assert method.accuracy(namer, sets.test_seen) > 2 / (
+        ARITHMETIC.size if method.answers == "f" else ARITHMETIC.chains
+    )
 
 
 @pytest.mark.parametrize("name", ["KNN", "MLP"])
 def test_a_chain_that_is_no_class_is_never_named(name: str, sets: Sets) -> None:
     method = METHODS[name]
-    assert method.accuracy(method.fit(WORLD, sets.train[:700], 0), sets.test_holdout) == 0
+    assert method.accuracy(method.fit(ARITHMETIC, sets.train[:700], 0), sets.test_holdout) == 0
 
 
 def test_the_oracle_is_always_right_where_the_answer_is_unique(sets: Sets) -> None:
     oracle = METHODS["Oracle"]
-    namer = oracle.fit(WORLD, sets.train, 0)
+    namer = oracle.fit(ARITHMETIC, sets.train, 0)
     assert oracle.accuracy(namer, sets.test_seen) == oracle.accuracy(namer, sets.test_holdout) == 1
     asked = sets.test_seen.inputs.copy()
-    asked[:, 3] = (asked[:, 3] + 1) % WORLD.size
-    fits = WORLD.fits(asked[:, :-1]).any(axis=1)
+    asked[:, 3] = (asked[:, 3] + 1) % ARITHMETIC.size
+    fits = ARITHMETIC.fits(asked[:, :-1]).any(axis=1)
     assert 0 < fits.sum() < len(fits)
     assert ((namer(asked) == -1).all(axis=1) == ~fits).all()  # where nothing fits, nothing is named
 
 
 def test_learned_tables_hold_only_true_entries_and_nearly_all(sets: Sets) -> None:
-    tables = learned_tables(WORLD, sets.train)
-    truth = np.stack([one.table(4) for one in WORLD.operators])
+    tables = learned_tables(ARITHMETIC, sets.train)
+    truth = np.stack([one.table(4) for one in ARITHMETIC.operators])
     known = tables != UNKNOWN
     assert np.array_equal(tables[known], truth[known])
     assert 0.8 < known.mean() < 1
     method = METHODS["Learned Tables"]
-    assert method.accuracy(method.fit(WORLD, sets.train, 0), sets.test_holdout) > 0.8
+    assert method.accuracy(method.fit(ARITHMETIC, sets.train, 0), sets.test_holdout) > 0.8
 
 
 def test_a_value_is_judged_by_f_alone(sets: Sets) -> None:
@@ -62,17 +64,19 @@ def test_a_value_is_judged_by_f_alone(sets: Sets) -> None:
     examples = sets.test_holdout
     assert method.accuracy(lambda inputs: examples.values[:, -1:], examples) == 1
     assert method.accuracy(lambda inputs: examples.values[:, -1:] + 1, examples) == 0
-    learned = method.fit(WORLD, sets.train[:400], 0)(sets.train[:400].inputs)
-    assert (learned == sets.train[:400].values[:, -1:]).mean() > 3 / WORLD.size  # it has learned of what it was shown
+    learned = method.fit(ARITHMETIC, sets.train[:400], 0)(sets.train[:400].inputs)
+    assert (
+        learned == sets.train[:400].values[:, -1:]
+    ).mean() > 3 / ARITHMETIC.size  # it has learned of what it was shown
 
 
 def test_unknown_entries_fit_nothing() -> None:
     """One example shows three entries; the last row of a table is not read in place of an unknown one."""
-    world = World.of("^|&", bits=2)
-    example = world.examples(np.array([[0, 1]]), np.array([[1, 2, 1]]), np.array([0]))  # 1 ^ 2 = 3; 3 | 1 = 3
-    tables = learned_tables(world, example)
+    arithmetic = Arithmetic.of("^|&", bits=2)
+    example = arithmetic.examples(np.array([[0, 1]]), np.array([[1, 2, 1]]), np.array([0]))  # 1 ^ 2 = 3; 3 | 1 = 3
+    tables = learned_tables(arithmetic, example)
     assert np.argwhere(tables != UNKNOWN).tolist() == [[0, 1, 2], [1, 3, 0], [1, 3, 1]]
-    named = METHODS["Learned Tables"].fit(world, example, 0)(example.inputs)
+    named = METHODS["Learned Tables"].fit(arithmetic, example, 0)(example.inputs)
     assert named.tolist() == [[0, 1]]
     inputs = np.array([[3, 3, 3, 0, 0]])  # no entry of these was shown, so nothing fits, not even the first chain
-    assert METHODS["Learned Tables"].fit(world, example, 0)(inputs).tolist() == [[UNKNOWN, UNKNOWN]]
+    assert METHODS["Learned Tables"].fit(arithmetic, example, 0)(inputs).tolist() == [[UNKNOWN, UNKNOWN]]

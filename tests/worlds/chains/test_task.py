@@ -20,7 +20,7 @@ from hardgap.runs.certificate import Certificate
 from hardgap.runs.execute import Execution, Watcher, build_trainer, load_model
 from hardgap.runs.store import Store
 from hardgap.worlds import build_task, parse_run
-from hardgap.worlds.chains.chains import Examples, World
+from hardgap.worlds.chains.chains import Arithmetic, Examples
 from hardgap.worlds.chains.gap import ChainGap, Sets
 from hardgap.worlds.chains.run import SymbolicRun
 from hardgap.worlds.chains.task import SymbolicTask, decode_freely, judge_tokens
@@ -98,10 +98,10 @@ def test_no_training_example_holds_the_pair_and_no_evidence_is_in_two_parts(ambi
     run = tiny(ambiguity=ambiguity, operators=["^", "&", "R"], length=3, test_examples=2, eval_examples=1)
     gap, sets = run.gap, task_of(run).sets
     for name in ("train", "eval_seen", "test_seen"):
-        texts = {gap.world.chain_text(ops) for ops in getattr(sets, name).ops}
+        texts = {gap.arithmetic.chain_text(ops) for ops in getattr(sets, name).ops}
         assert not any("^&" in text for text in texts)
     for name in ("eval_holdout", "test_holdout"):
-        texts = {gap.world.chain_text(ops) for ops in getattr(sets, name).ops}
+        texts = {gap.arithmetic.chain_text(ops) for ops in getattr(sets, name).ops}
         assert len(texts) == int(gap.hidden.sum()) == 6
     rows = [
         {tuple(row) for one in parts for row in one.evidence.tolist()}
@@ -114,7 +114,7 @@ def test_what_each_ambiguity_keeps() -> None:
     fits = {}
     for ambiguity in ("unambiguous", "seen", "any"):
         run = tiny(ambiguity=ambiguity)
-        fitting = run.gap.world.fits(task_of(run).sets.train.evidence)
+        fitting = run.gap.arithmetic.fits(task_of(run).sets.train.evidence)
         fits[ambiguity] = (fitting.sum(1).max(), fitting[:, ~run.gap.hidden].sum(1).max())
     assert fits["unambiguous"] == (1, 1)
     assert fits["seen"] == (2, 1)
@@ -144,9 +144,9 @@ def test_an_epoch_shows_every_example_once() -> None:
 
 @pytest.mark.parametrize("condition", get_args(Condition))
 def test_true_answers_are_right_by_every_measure(condition: Condition) -> None:
-    world = World()
-    sets = ChainGap(world, "^|").sets(train=84, evaluate=1, test=1, seed=0)
-    codec = Codec(world, condition)
+    arithmetic = Arithmetic()
+    sets = ChainGap(arithmetic, "^|").sets(train=84, evaluate=1, test=1, seed=0)
+    codec = Codec(arithmetic, condition)
     judged = judge_tokens(codec, sets.train, codec.encode(sets.train)[:, 1:])
     assert all(values.min() == 1 for values in judged.values())
     assert ("f" in judged) == (condition != "label-only")
@@ -154,10 +154,10 @@ def test_true_answers_are_right_by_every_measure(condition: Condition) -> None:
 
 def test_each_measure_sees_its_own_mistake() -> None:
     """12 & 7 = 4, 4 | 5 = 5: both `&|` and `&^` explain d; the second is valid, though not the true one."""
-    world = World()
-    codec = Codec(world)
-    ops = np.array([world.parse_chain("&|")])
-    example = world.examples(ops, np.array([[12, 7, 1]]), np.array([9]))
+    arithmetic = Arithmetic()
+    codec = Codec(arithmetic)
+    ops = np.array([arithmetic.parse_chain("&|")])
+    example = arithmetic.examples(ops, np.array([[12, 7, 1]]), np.array([9]))
     assert example.inputs.tolist() == [[12, 7, 1, 5, 9]]
 
     def judge(text: str) -> list[float]:
@@ -281,7 +281,7 @@ def test_selection_looks_at_the_evaluation_set_alone() -> None:
 
 
 def test_fewer_seen_examples_leave_the_other_sets_as_they_are() -> None:
-    gap = ChainGap(World(), "^|")
+    gap = ChainGap(Arithmetic(), "^|")
     full = gap.sets(train=480, evaluate=2, test=3, seed=0)
     few = gap.sets(train=480, evaluate=2, test=3, seed=0, seen=1)
     assert (len(few.eval_seen), len(few.test_seen)) == (48, 48)

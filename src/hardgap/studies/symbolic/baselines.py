@@ -54,7 +54,9 @@ class Baselines:
 def baselines_path(folder: Path, run: SymbolicRun) -> Path:
     """Where the baselines of a run's data are kept."""
     text = json.dumps([FORMAT, _asked(run)], sort_keys=True)
-    words = "-".join(run.gap.world.operators[op].name.lower() for op in run.gap.world.parse_chain(run.holdout))
+    words = "-".join(
+        run.gap.arithmetic.operators[op].name.lower() for op in run.gap.arithmetic.parse_chain(run.holdout)
+    )
     return folder / f"{re.sub(r'[^a-z0-9-]', '', words)}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.json"
 
 
@@ -86,7 +88,7 @@ def measure_baselines(folder: Path, run: SymbolicRun, on_progress: Progress = si
     found: list[dict[str, Any]] = []
     for done, method in enumerate(SYMBOLIC_METHODS):
         on_progress(f"{run.holdout} {method.name}", done, len(SYMBOLIC_METHODS))
-        namer = method.fit(run.gap.world, sets.train, run.seed)
+        namer = method.fit(run.gap.arithmetic, sets.train, run.seed)
         found.append({
             "method": method.name, "seen": round(method.accuracy(namer, sets.test_seen), 6),
             "holdout": round(method.accuracy(namer, sets.test_holdout), 6), "interpolates": method.interpolates,

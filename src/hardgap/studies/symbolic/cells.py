@@ -18,10 +18,10 @@ from hardgap.studies.symbolic.accuracy import accuracies
 
 CONDITIONS = {"familiar": "Full (familiar)", "opaque": "Full (opaque)", "label-only": "Label-only"}
 MEASURES = {"exact": "whole derivation", "pair": "operators", "f": "final value f", "seen": "seen pairs, whole"}
-Cells = Sequence[StudyResult]
+Results = Sequence[StudyResult]
 
 
-def cell_tables(results: Cells) -> list[Table]:
+def cell_tables(results: Results) -> list[Table]:
     """The verdicts, then the layout of the paper's table, where it has rows."""
     return [table for table in (verdict_table(results), paper_table(results)) if table.rows]
 
@@ -42,7 +42,7 @@ def published_shares(arm: Measured) -> dict[int, float]:
     return {seed: value / 100 for seed, value in arm.published.seeds.items()}
 
 
-def verdict_table(results: Cells) -> Table:
+def verdict_table(results: Results) -> Table:
     """One row a study: published and measured mean, interval, verdict, and p with Holm's correction for all rows."""
     scale = results[0].scale
     compared = {one.name: one.arm.comparison for one in results if scale != "smoke"}  # smoke has no verdicts
@@ -78,7 +78,7 @@ def verdict_table(results: Cells) -> Table:
     return Table(title, columns, rows, columns[1:4] + columns[5:7] + columns[8:], detail, claims)
 
 
-def paper_table(results: Cells, by: Selection = PAPERS_CHOICE) -> Table:
+def paper_table(results: Results, by: Selection = PAPERS_CHOICE) -> Table:
     """Table 3's layout: a row a pair, a column a condition, mean ± standard deviation, published in brackets."""
     cells = _by_place(one.arm for one in results if default_filter(one.arm))
     rows: list[list[object]] = [
@@ -89,7 +89,7 @@ def paper_table(results: Cells, by: Selection = PAPERS_CHOICE) -> Table:
     return Table(title, ["holdout", *CONDITIONS.values()], rows, list(CONDITIONS.values()))
 
 
-def ambiguity_table(results: Cells, weaker: Cells) -> Table:
+def ambiguity_table(results: Results, weaker: Results) -> Table:
     """The familiar cells beside those of the weaker filter, at every choice of checkpoint, with Welch's p."""
     default = {one.arm.labels["holdout"]: one.arm for one in results if one.arm.labels["condition"] == "familiar"}
     rows: list[list[object]] = []
@@ -107,7 +107,7 @@ def ambiguity_table(results: Cells, weaker: Cells) -> Table:
     return Table(title, columns, rows, columns[2:])
 
 
-def seeds_table(results: Cells, by: Selection = PAPERS_CHOICE) -> Table:
+def seeds_table(results: Results, by: Selection = PAPERS_CHOICE) -> Table:
     """Table 9's layout: every seed apart."""
     cells = _by_place(one.arm for one in results)
     rows: list[list[object]] = []
@@ -121,7 +121,7 @@ def seeds_table(results: Cells, by: Selection = PAPERS_CHOICE) -> Table:
     return Table(title, ["holdout", "seed", *CONDITIONS.values()], rows, ["seed", *CONDITIONS.values()])
 
 
-def measures_table(results: Cells) -> Table:
+def measures_table(results: Results) -> Table:
     """Every measure at every choice of checkpoint, means over seeds."""
     columns = [f"{words}: {by}" for words in MEASURES.values() for by in SELECTIONS]
     rows: list[list[object]] = [

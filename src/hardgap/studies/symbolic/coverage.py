@@ -22,7 +22,7 @@ from hardgap.studies.published import Mean
 from hardgap.studies.study import Arm, study
 from hardgap.studies.symbolic.accuracy import accuracies
 from hardgap.studies.symbolic.published import BASELINES, COVERAGE, NETWORK, SEEDS
-from hardgap.worlds.chains.chains import World
+from hardgap.worlds.chains.chains import Arithmetic
 from hardgap.worlds.chains.operators import PAPER_OPERATORS, Operator
 from hardgap.worlds.chains.run import SymbolicRun
 from hardgap.worlds.chains.scales import SEARCHED, symbolic_base
@@ -30,8 +30,8 @@ from hardgap.worlds.chains.scales import SEARCHED, symbolic_base
 
 def all_pairs(operators: Sequence[Operator] = PAPER_OPERATORS) -> list[str]:
     """The paper's 49 pairs, or those of other operators, by their symbols; those with a published number first."""
-    world = World(tuple(operators))
-    texts = [world.chain_text(ops) for ops in world.ops_of(np.arange(world.chains))]
+    arithmetic = Arithmetic(tuple(operators))
+    texts = [arithmetic.chain_text(ops) for ops in arithmetic.ops_of(np.arange(arithmetic.chains))]
     return sorted(texts, key=lambda text: text not in NETWORK)
 
 

@@ -14,7 +14,7 @@ import hardgap.studies  # noqa: F401  (declares them)
 from hardgap.core.errors import BadInput
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
-from hardgap.report.document import Figures, markdown
+from hardgap.report.document import Content, Figures, markdown
 from hardgap.runs.results import import_runs
 from hardgap.runs.store import Store
 from hardgap.studies.measure import StudyResult, measure
@@ -30,6 +30,7 @@ from hardgap.studies.symbolic.coverage_figure import coverage_figure, symbolic_t
 from hardgap.studies.symbolic.coverage_tables import coverage_tables
 from hardgap.studies.symbolic.figures import FIGURES
 from hardgap.studies.symbolic.tables import analysis_tables
+from hardgap.studies.symbolic.words import symbolic_words
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,12 @@ class SymbolicResults:
     weaker: list[StudyResult]  # its familiar ones with the weaker filter
     coverage: StudyResult  # every pair held out in turn
     analyses: dict[str, Any]  # `hardgap symbolic analyse --json`, or a report without runs
+
+
+def content(results: Path, scale: Scale = "desk") -> Content:
+    """All that pages may show, from the folder of measured runs of Experiment 2."""
+    measured = read_measured(results, scale)
+    return Content(sections(measured), figures(measured))
 
 
 def read_measured(results: Path, scale: Scale) -> SymbolicResults:
@@ -67,10 +74,11 @@ def _read_analyses(path: Path) -> dict[str, Any]:
 
 def sections(measured: SymbolicResults) -> dict[str, str]:
     """Every block by its name, as Markdown."""
-    return {name: markdown(make(measured)) for name, make in BLOCKS.items()}
+    words = {WORDS: symbolic_words(measured.cells, measured.weaker, measured.coverage)}
+    return {name: markdown(make(measured)) for name, make in TABLES.items()} | words
 
 
-BLOCKS: dict[str, Callable[[SymbolicResults], list[Table]]] = {
+TABLES: dict[str, Callable[[SymbolicResults], list[Table]]] = {
     "table": lambda measured: [paper_table(measured.cells, by) for by in ("eval-holdout", "eval-seen", "final")],
     "verdicts": lambda measured: [verdict_table(measured.cells)],
     "ambiguity": lambda measured: [ambiguity_table(measured.cells, measured.weaker)],
@@ -81,7 +89,9 @@ BLOCKS: dict[str, Callable[[SymbolicResults], list[Table]]] = {
     "coverage": lambda measured: coverage_tables([measured.coverage])[2:],
     "analyses": lambda measured: analysis_tables(measured.analyses),
 }
-"""The tables that a page may show."""
+WORDS = "symbolic-words"
+BLOCKS = (*TABLES, WORDS)
+"""The tables that a page may show, and README's sentences."""
 
 
 def figures(measured: SymbolicResults) -> Figures:

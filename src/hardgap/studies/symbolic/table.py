@@ -11,7 +11,7 @@ from hardgap.core.specs import Scale
 from hardgap.studies.published import Seeds
 from hardgap.studies.study import Arm, Study, add
 from hardgap.studies.symbolic.published import BY_SEED, SEEDS
-from hardgap.worlds.chains.chains import World
+from hardgap.worlds.chains.chains import Arithmetic
 from hardgap.worlds.chains.run import SymbolicRun
 from hardgap.worlds.chains.scales import symbolic_base
 from hardgap.worlds.chains.tokens import Condition
@@ -33,8 +33,8 @@ def study_name(holdout: str, condition: Condition) -> str:
 
 
 def pair_name(holdout: str) -> str:
-    world = World()
-    return "→".join(world.operators[op].name for op in world.parse_chain(holdout))
+    arithmetic = Arithmetic()
+    return "→".join(arithmetic.operators[op].name for op in arithmetic.parse_chain(holdout))
 
 
 def symbolic_runs(scale: Scale, holdout: str, condition: Condition, seeds: Iterable[int] = SEEDS) -> list[SymbolicRun]:

@@ -9,16 +9,23 @@ from tempfile import TemporaryDirectory
 
 import hardgap.studies  # noqa: F401  (declares them)
 from hardgap.core.parts import part
-from hardgap.report.document import Figures, markdown
+from hardgap.report.document import Content, Figures, markdown
 from hardgap.runs.results import import_runs
 from hardgap.runs.store import Store
 from hardgap.studies.measure import StudyResult, measure
 from hardgap.studies.study import choose
 from hardgap.studies.tempered.search import search_table
+from hardgap.studies.tempered.words import tempered_words
 
-SEARCH = "search"
-BLOCKS = (*(one.name.partition("/")[2] for one in choose(["tempered"])), SEARCH)
-"""The tables that a page may show."""
+SEARCH, WORDS = "search", "tempered-words"
+BLOCKS = (*(one.name.partition("/")[2] for one in choose(["tempered"])), SEARCH, WORDS)
+"""The tables that a page may show, and README's sentences."""
+
+
+def content(results: Path) -> Content:
+    """All that pages may show, from the folder of measured runs."""
+    found = read_measured(results)
+    return Content(sections(found, results), figures(found))
 
 
 def read_measured(results: Path) -> dict[str, StudyResult]:
@@ -34,7 +41,7 @@ def sections(found: dict[str, StudyResult], results: Path) -> dict[str, str]:
     with TemporaryDirectory() as folder:
         search = search_table(_taken_in(Path(folder), [results / "tempered" / "search"]))
     tables = {name: part(one.study.tables)([one]) for name, one in found.items()} | {SEARCH: [search]}
-    return {name: markdown(several) for name, several in tables.items()}
+    return {name: markdown(several) for name, several in tables.items()} | {WORDS: tempered_words(found)}
 
 
 def figures(found: dict[str, StudyResult]) -> Figures:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from hardgap.core.specs import Scale
-from hardgap.studies.identifiability import contradicted
+from hardgap.studies.identifiability import refuting_shares
 from hardgap.studies.study import Arm, study
 from hardgap.studies.tempered.parts import shown
 from hardgap.worlds.automaton.gap import Gap
@@ -25,12 +25,12 @@ SEEDS = range(2)
 
 def downstream_error(gap: Gap) -> float:
     """The share of visible cells one step later that a wrong entry gets wrong."""
-    return contradicted(gap, 2)[0]
+    return refuting_shares(gap, 2)[0]
 
 
 def total_downstream_error(gap: Gap) -> float:
     """The same, summed over all three later steps that the recipe unrolls."""
-    return sum(contradicted(gap, 4))
+    return sum(refuting_shares(gap, 4))
 
 
 def neighbour_agreement(gap: Gap) -> float:
@@ -49,7 +49,7 @@ def balance(gap: Gap) -> float:
 def strictly_known(gap: Gap) -> float:
     """The share of hidden cells that the visible cells of two steps determine without assuming the rule."""
     rows = np.random.default_rng(0).integers(0, 2, (300, 11), dtype=np.uint8)
-    answer = identify(gap, rows, 2, levels=("strict",)).strict
+    answer = identify(gap, rows, 2, criteria=("strict",)).strict
     assert answer is not None
     return answer.cells_known
 

@@ -1,4 +1,4 @@
-"""The runs by which the tempered recipe was found (results/tempered/search): no trial, a table of what was tried."""
+"""The runs by which the tempered recipe was found (results/tempered/search): no study, a table of what was tried."""
 
 from __future__ import annotations
 

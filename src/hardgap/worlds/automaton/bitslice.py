@@ -1,7 +1,7 @@
 """Rollouts of very many rows at once: 64 rows to a machine word.
 
 The layout is turned on its side: `words[..., i, k]` holds cell `i` of rows `64 k` to `64 k + 63`, one row to
-a bit, row `64 k` in the lowest. A rule is then a circuit of whole-word operations (`hardgap.worlds.automaton.gates`),
+a bit, row `64 k` in the lowest. A rule is then a netlist of whole-word operations (`hardgap.worlds.automaton.gates`),
 and a cell's neighbours are the array shifted by one. The last word is filled up with rows of zeros; `unpack`
 leaves them out, but anything that counts bits must do so itself.
 """
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardgap.core.errors import BadInput
-from hardgap.worlds.automaton.gates import Circuit, circuit_of
+from hardgap.worlds.automaton.gates import Netlist, netlist_of
 from hardgap.worlds.automaton.rollout import check_steps, checked_rows
 from hardgap.worlds.automaton.rule import Rule
 
@@ -108,12 +108,12 @@ def _check_words(words: Words) -> None:
 
 
 class _Machine:
-    """A circuit and its buffers; a state is `[W + 2 radius, K]`, its ends repeated across the seam."""
+    """A netlist and its buffers; a state is `[W + 2 radius, K]`, its ends repeated across the seam."""
 
     def __init__(self, rule: Rule, width: int, per_cell: int) -> None:
         self.radius, self.width = rule.radius, width
-        self.circuit = circuit_of(rule.radius, rule.number)
-        self.homes, buffers = _homes(self.circuit)
+        self.netlist = netlist_of(rule.radius, rule.number)
+        self.homes, buffers = _homes(self.netlist)
         self.buffers = np.empty((buffers, width, per_cell), _WORD)
         near = np.arange(self.radius)
         self.left_of = self.radius + (near - self.radius) % width
@@ -135,28 +135,28 @@ class _Machine:
         values: list[Any] = [state[i : i + self.width] for i in range(2 * self.radius + 1)]
         values.append(_ALL_BITS)
         result = self.inside(following)
-        for gate, home in zip(self.circuit.gates, self.homes, strict=True):
+        for gate, home in zip(self.netlist.gates, self.homes, strict=True):
             out = result if home is None else self.buffers[home]
             _UFUNCS[gate.operation](values[gate.left], values[gate.right], out=out)
             values.append(out)
-        if not self.circuit.gates:  # the rule is a cell or the constant itself
-            result[...] = values[self.circuit.output]
+        if not self.netlist.gates:  # the rule is a cell or the constant itself
+            result[...] = values[self.netlist.output]
         self.wrap(following)
 
 
-def _homes(circuit: Circuit) -> tuple[list[int | None], int]:
+def _homes(netlist: Netlist) -> tuple[list[int | None], int]:
     """Return the buffer that each gate writes to (None: the result) and how many buffers that takes.
 
     A buffer is free again once its last reader has run; a gate may write over its own operand.
     """
-    last_use = {side: i for i, gate in enumerate(circuit.gates) for side in (gate.left, gate.right)}
+    last_use = {side: i for i, gate in enumerate(netlist.gates) for side in (gate.left, gate.right)}
     homes: list[int | None] = []
     free: list[int] = []
     buffers = 0
-    for i, gate in enumerate(circuit.gates):
-        read = {side - circuit.inputs for side in (gate.left, gate.right) if last_use[side] == i}
+    for i, gate in enumerate(netlist.gates):
+        read = {side - netlist.inputs for side in (gate.left, gate.right) if last_use[side] == i}
         free += [home for g in read if g >= 0 and (home := homes[g]) is not None]
-        if i == circuit.output - circuit.inputs:
+        if i == netlist.output - netlist.inputs:
             homes.append(None)
         elif free:
             homes.append(free.pop())

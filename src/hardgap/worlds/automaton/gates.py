@@ -1,4 +1,4 @@
-"""Boolean circuits for rules: a truth table becomes a short list of two-input gates.
+"""Netlists for rules: a truth table becomes a short list of two-input gates.
 
 The search splits a table in two and goes on with the parts. Functions of three variables have their
 smallest formula; above that, a split without shared variables (`(C | R1) & (L2 | R2)`) is taken where there
@@ -34,7 +34,7 @@ class Gate:
 
 
 @dataclass(frozen=True)
-class Circuit:
+class Netlist:
     """Gates in the order of computation.
 
     Values are numbered: first the cells of the neighbourhood, left to right, then the constant 1, then the
@@ -59,9 +59,9 @@ class Circuit:
         return values[self.output]
 
     def formula_text(self) -> str:
-        """Write the circuit as a formula.
+        """Write the netlist as a formula.
 
-        >>> circuit_of(1, 110).formula_text()
+        >>> netlist_of(1, 110).formula_text()
         'C ^ (R1 & (L1 | (C ^ R1)))'
         """
         texts = [(name, "") for name in (*cell_names(self.radius), "1")]
@@ -80,13 +80,13 @@ def _bracketed(text: str, operation: str, around: str) -> str:
 
 
 @lru_cache(maxsize=1024)
-def circuit_of(radius: int, number: int) -> Circuit:
-    """Return a circuit for the rule of that radius and number.
+def netlist_of(radius: int, number: int) -> Netlist:
+    """Return a netlist for the rule of that radius and number.
 
-    >>> [len(circuit_of(1, number).gates) for number in (150, 30, 110)]
+    >>> [len(netlist_of(1, number).gates) for number in (150, 30, 110)]
     [2, 2, 4]
     """
-    return _Search(radius).circuit(number)
+    return _Search(radius).netlist(number)
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class _Search:
                 plan = _Plan(plan.cost, plan.operation, left, right)
             self.plans.setdefault(tables[small], plan)
 
-    def circuit(self, table: int) -> Circuit:
+    def netlist(self, table: int) -> Netlist:
         numbers = {known: i for i, known in enumerate((*self.variables, self.one))}
         gates: list[Gate] = []
 
@@ -152,7 +152,7 @@ class _Search:
             return numbers[table]
 
         output = emit(table)
-        return Circuit(self.radius, tuple(gates), output)
+        return Netlist(self.radius, tuple(gates), output)
 
     def plan(self, table: int) -> _Plan:
         """Return the cheapest plan for a table, which may be to negate its complement."""

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hardgap.core.errors import BadInput
 from hardgap.worlds.automaton.formula import MAX_RADIUS, cell_names, parse_formula
-from hardgap.worlds.automaton.gates import circuit_of
+from hardgap.worlds.automaton.gates import netlist_of
 
 # The rules of the paper (§3.1), by the name that tables and commands use.
 NAMED: dict[str, str] = {
@@ -188,7 +188,7 @@ class Rule:
         >>> Rule(1, 54).formula_text()
         'C ^ (L1 | R1)'
         """
-        return NAMED.get(self.name) or circuit_of(self.radius, self.number).formula_text()
+        return NAMED.get(self.name) or netlist_of(self.radius, self.number).formula_text()
 
 
 @lru_cache(maxsize=1024)

@@ -49,29 +49,29 @@ def ask_trained(trained: Trained, numbers: Sequence[int]) -> Reply:
     """`ask` of a network of a store."""
     (run,), model = only(SymbolicRun, [trained.run]), trained.model
     assert isinstance(model, Seq2Seq)
-    return ask(model, Codec(run.gap.world, run.condition, run.seed), numbers)
+    return ask(model, Codec(run.gap.arithmetic, run.condition, run.seed), numbers)
 
 
 def ask(model: Seq2Seq, codec: Codec, numbers: Sequence[int]) -> Reply:
     """Let the network derive from these integers, in the order of the world's input names."""
-    world = codec.world
-    names = world.input_names
-    if len(numbers) != len(names) or not all(0 <= number < world.size for number in numbers):
-        raise BadInput(f"give {len(names)} integers from 0 to {world.size - 1}: {' '.join(names)}")
+    arithmetic = codec.arithmetic
+    names = arithmetic.input_names
+    if len(numbers) != len(names) or not all(0 <= number < arithmetic.size for number in numbers):
+        raise BadInput(f"give {len(names)} integers from 0 to {arithmetic.size - 1}: {' '.join(names)}")
     inputs = np.array([numbers], dtype=np.int64)
     tokens, confidence = decode_freely(model, codec, inputs)
-    chains = world.ops_of(np.flatnonzero(world.fits(inputs[:, :-1])[0]))
+    chains = arithmetic.ops_of(np.flatnonzero(arithmetic.fits(inputs[:, :-1])[0]))
     labels = codec.decode(tokens).labels
     truth = None
     if len(chains) == 1:
-        example = world.examples(chains, inputs[:, :-2], inputs[:, -1])
+        example = arithmetic.examples(chains, inputs[:, :-2], inputs[:, -1])
         truth = codec.write(codec.encode(example)[0, 1:]).removesuffix(" <end>")
     return Reply(
         places=codec.layout,
         tokens=tuple(codec.texts[token] for token in tokens[0]),
         confidence=tuple(round(float(sure), 6) for sure in confidence[0]),
-        fitting=tuple(world.chain_text(ops) for ops in chains),
-        named=world.chain_text(labels[0]) if (labels >= 0).all() else None,
+        fitting=tuple(arithmetic.chain_text(ops) for ops in chains),
+        named=arithmetic.chain_text(labels[0]) if (labels >= 0).all() else None,
         right=bool(is_valid(codec, inputs, labels, tokens)[0]),
         truth=truth,
     )

@@ -32,7 +32,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from hardgap.core.errors import BadInput
-from hardgap.worlds.chains.chains import Examples, World
+from hardgap.worlds.chains.chains import Arithmetic, Examples
 from hardgap.worlds.chains.operators import Words
 
 Namer = Callable[[Words], Words]
@@ -48,15 +48,15 @@ class SymbolicMethod:
 
     name: str
     most_examples: int
-    learn: Callable[[World, Examples, int], Namer]
+    learn: Callable[[Arithmetic, Examples, int], Namer]
     interpolates: bool = True
     answers: Literal["operators", "f"] = "operators"
 
-    def fit(self, world: World, train: Examples, seed: int) -> Namer:
+    def fit(self, arithmetic: Arithmetic, train: Examples, seed: int) -> Namer:
         """Learn from the first examples of a shuffled set; the same seed gives the same answers."""
         if not len(train):
             raise BadInput(f"{self.name} has no example to learn from")
-        name = self.learn(world, train[: self.most_examples], seed)
+        name = self.learn(arithmetic, train[: self.most_examples], seed)
         return lambda inputs: np.concatenate([name(inputs[i : i + BATCH]) for i in range(0, len(inputs), BATCH)])
 
     def accuracy(self, namer: Namer, examples: Examples) -> float:
@@ -65,24 +65,24 @@ class SymbolicMethod:
         return float((namer(examples.inputs) == truth).all(axis=1).mean())
 
 
-def numeric(world: World, inputs: Words) -> NDArray[np.float64]:
+def numeric(arithmetic: Arithmetic, inputs: Words) -> NDArray[np.float64]:
     """The integers as numbers from 0 to 1."""
-    return inputs / (world.size - 1)
+    return inputs / (arithmetic.size - 1)
 
 
-def _by_chain(make: Callable[[int], Any]) -> Callable[[World, Examples, int], Namer]:
-    def learn(world: World, train: Examples, seed: int) -> Namer:
-        fitted = _fitted(make(seed), numeric(world, train.inputs), world.index_of(train.ops))
-        return lambda inputs: world.ops_of(np.asarray(fitted.predict(numeric(world, inputs))))
+def _by_chain(make: Callable[[int], Any]) -> Callable[[Arithmetic, Examples, int], Namer]:
+    def learn(arithmetic: Arithmetic, train: Examples, seed: int) -> Namer:
+        fitted = _fitted(make(seed), numeric(arithmetic, train.inputs), arithmetic.index_of(train.ops))
+        return lambda inputs: arithmetic.ops_of(np.asarray(fitted.predict(numeric(arithmetic, inputs))))
 
     return learn
 
 
-def _by_slot(make: Callable[[int], Any]) -> Callable[[World, Examples, int], Namer]:
-    def learn(world: World, train: Examples, seed: int) -> Namer:
-        numbers = numeric(world, train.inputs)
-        fitted = [_fitted(make(seed), numbers, train.ops[:, slot]) for slot in range(world.length)]
-        return lambda inputs: np.stack([one.predict(numeric(world, inputs)) for one in fitted], axis=-1)
+def _by_slot(make: Callable[[int], Any]) -> Callable[[Arithmetic, Examples, int], Namer]:
+    def learn(arithmetic: Arithmetic, train: Examples, seed: int) -> Namer:
+        numbers = numeric(arithmetic, train.inputs)
+        fitted = [_fitted(make(seed), numbers, train.ops[:, slot]) for slot in range(arithmetic.length)]
+        return lambda inputs: np.stack([one.predict(numeric(arithmetic, inputs)) for one in fitted], axis=-1)
 
     return learn
 
@@ -93,61 +93,61 @@ def _fitted(machine: Any, numbers: NDArray[np.float64], classes: Words) -> Any:
         return machine.fit(numbers, classes)
 
 
-def _kernel_ridge(world: World, train: Examples, targets: NDArray[np.float64]) -> Any:
+def _kernel_ridge(arithmetic: Arithmetic, train: Examples, targets: NDArray[np.float64]) -> Any:
     return make_pipeline(StandardScaler(), KernelRidge(kernel="rbf", alpha=1e-2)).fit(
-        numeric(world, train.inputs), targets
+        numeric(arithmetic, train.inputs), targets
     )
 
 
-def _ridge_on_indicators(world: World, train: Examples, seed: int) -> Namer:
-    machine = _kernel_ridge(world, train, np.eye(len(world.operators))[train.ops].reshape(len(train), -1))
+def _ridge_on_indicators(arithmetic: Arithmetic, train: Examples, seed: int) -> Namer:
+    machine = _kernel_ridge(arithmetic, train, np.eye(len(arithmetic.operators))[train.ops].reshape(len(train), -1))
 
     def name(inputs: Words) -> Words:
-        found = np.asarray(machine.predict(numeric(world, inputs)))
-        return np.asarray(found.reshape(len(inputs), world.length, -1).argmax(axis=-1))
+        found = np.asarray(machine.predict(numeric(arithmetic, inputs)))
+        return np.asarray(found.reshape(len(inputs), arithmetic.length, -1).argmax(axis=-1))
 
     return name
 
 
-def _ridge_on_value(world: World, train: Examples, seed: int) -> Namer:
-    machine = _kernel_ridge(world, train, numeric(world, train.values[:, -1:]))
-    return lambda inputs: np.rint(machine.predict(numeric(world, inputs)) * (world.size - 1)).astype(np.int64)
+def _ridge_on_value(arithmetic: Arithmetic, train: Examples, seed: int) -> Namer:
+    machine = _kernel_ridge(arithmetic, train, numeric(arithmetic, train.values[:, -1:]))
+    return lambda inputs: np.rint(machine.predict(numeric(arithmetic, inputs)) * (arithmetic.size - 1)).astype(np.int64)
 
 
-def _first_that_fits(world: World, fits_NC: NDArray[np.bool_]) -> Words:
+def _first_that_fits(arithmetic: Arithmetic, fits_NC: NDArray[np.bool_]) -> Words:
     """The operators of the first chain that fits each example; where none does, none."""
-    return np.where(fits_NC.any(axis=1, keepdims=True), world.ops_of(fits_NC.argmax(axis=1)), UNKNOWN)
+    return np.where(fits_NC.any(axis=1, keepdims=True), arithmetic.ops_of(fits_NC.argmax(axis=1)), UNKNOWN)
 
 
-def _oracle(world: World, train: Examples, seed: int) -> Namer:
-    return lambda inputs: _first_that_fits(world, world.fits(inputs[:, :-1]))
+def _oracle(arithmetic: Arithmetic, train: Examples, seed: int) -> Namer:
+    return lambda inputs: _first_that_fits(arithmetic, arithmetic.fits(inputs[:, :-1]))
 
 
-def learned_tables(world: World, train: Examples) -> Words:
+def learned_tables(arithmetic: Arithmetic, train: Examples) -> Words:
     """Each operator's results as far as training derivations show them, else -1: `[operators, size, size]`.
 
     A derivation shows one entry at every step, and the evidence one more: e op2 c = d.
     """
-    tables = np.full((len(world.operators), world.size, world.size), UNKNOWN)
+    tables = np.full((len(arithmetic.operators), arithmetic.size, arithmetic.size), UNKNOWN)
     left = np.column_stack([train.inputs[:, 0], train.values[:, :-1]])
-    for slot in range(world.length):
-        last = slot == world.length - 1
+    for slot in range(arithmetic.length):
+        last = slot == arithmetic.length - 1
         right = train.inputs[:, -1] if last else train.inputs[:, slot + 1]
         tables[train.ops[:, slot], left[:, slot], right] = train.values[:, slot]
     tables[train.ops[:, -1], left[:, -1], train.inputs[:, -3]] = train.inputs[:, -2]
     return tables
 
 
-def _learned_tables(world: World, train: Examples, seed: int) -> Namer:
-    tables = learned_tables(world, train)
+def _learned_tables(arithmetic: Arithmetic, train: Examples, seed: int) -> Namer:
+    tables = learned_tables(arithmetic, train)
 
     def name(inputs: Words) -> Words:
         states = inputs[:, :1]
-        for slot in range(world.length):
+        for slot in range(arithmetic.length):
             results = tables[:, states, inputs[:, slot + 1, None]]
             results = np.where(states == UNKNOWN, UNKNOWN, results)  # -1 would index the last row
             states = np.moveaxis(results, 0, -1).reshape(len(inputs), -1)
-        return _first_that_fits(world, states == inputs[:, -2, None])
+        return _first_that_fits(arithmetic, states == inputs[:, -2, None])
 
     return name
 

@@ -31,7 +31,7 @@ MOST_OPERATORS = 32
 
 
 @dataclass(frozen=True)
-class World:
+class Arithmetic:
     """The operators, the word size and the length of a chain; the paper's by default."""
 
     operators: tuple[Operator, ...] = PAPER_OPERATORS
@@ -52,7 +52,7 @@ class World:
     @classmethod
     def of(
         cls, operators: Iterable[str], bits: int = 6, length: int = 2, sources: Mapping[str, str] | None = None
-    ) -> World:
+    ) -> Arithmetic:
         """The world whose operators are named by symbols, names or import paths; `sources` is the code of these."""
         known = sources or {}
         return cls(tuple(parse_operator(text, known.get(text)) for text in operators), bits, length)
@@ -139,7 +139,7 @@ class World:
         values[:, -1] = self.apply(ops[:, -1], before, fresh)
         return Examples(ops, np.column_stack([operands, results[:, -1], fresh]), values)
 
-    def decoy(self, hidden: Mask) -> World:
+    def decoy(self, hidden: Mask) -> Arithmetic:
         """This world with the opposite of every result of the hidden chains, `[chains]` (leak certificate)."""
         return _Decoy(self.operators, self.bits, self.length, hidden=hidden)
 
@@ -156,7 +156,7 @@ class World:
     def parse_chain(self, text: str) -> tuple[int, ...]:
         """The operator indices of symbols written side by side.
 
-        >>> World().parse_chain("^|")
+        >>> Arithmetic().parse_chain("^|")
         (0, 1)
         """
         symbols = [one.symbol for one in self.operators]
@@ -169,7 +169,7 @@ class World:
 
 
 @dataclass(frozen=True, eq=False)
-class _Decoy(World):
+class _Decoy(Arithmetic):
     """All bits of what a hidden chain gives after its first operator are flipped; every other chain is as it was.
 
     `is_alone` stays true: which examples are ambiguous is asked of all chains, openly (`sampling.py`).

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from hardgap.core.errors import BadInput
-from hardgap.worlds.chains.chains import Examples, Mask, World
+from hardgap.worlds.chains.chains import Arithmetic, Examples, Mask
 from hardgap.worlds.chains.operators import Words
 from hardgap.worlds.chains.sampling import Ambiguity, Part, allocate, balanced_weights, draw, held_out_chains
 
@@ -25,32 +25,32 @@ from hardgap.worlds.chains.sampling import Ambiguity, Part, allocate, balanced_w
 class ChainGap:
     """A world in which operators side by side, `holdout`, are shown in no slots of any training chain.
 
-    >>> ChainGap(World(), "^|").describe()
+    >>> ChainGap(Arithmetic(), "^|").describe()
     'XOR→OR held out'
     """
 
-    world: World
+    arithmetic: Arithmetic
     holdout: str
     ambiguity: Ambiguity = "unambiguous"
 
     def __post_init__(self) -> None:
-        ops = self.world.parse_chain(self.holdout)
-        if not 2 <= len(ops) <= self.world.length:
-            many = "2" if self.world.length == 2 else f"2 to {self.world.length}"
+        ops = self.arithmetic.parse_chain(self.holdout)
+        if not 2 <= len(ops) <= self.arithmetic.length:
+            many = "2" if self.arithmetic.length == 2 else f"2 to {self.arithmetic.length}"
             raise BadInput(f"holdout {self.holdout!r}: write {many} operators side by side")
-        if len(self.world.operators) < 3:
+        if len(self.arithmetic.operators) < 3:
             raise BadInput("operators: at least 3 are needed, so that the others show what the held-out ones do")
 
     @cached_property
     def hidden(self) -> Mask:
         """For each chain of operators, whether it is held out."""
-        return held_out_chains(self.world, self.world.parse_chain(self.holdout))
+        return held_out_chains(self.arithmetic, self.arithmetic.parse_chain(self.holdout))
 
     def is_hidden(self, examples: Examples) -> Mask:
-        return self.hidden[self.world.index_of(examples.ops)]
+        return self.hidden[self.arithmetic.index_of(examples.ops)]
 
     def describe(self) -> str:
-        names = (self.world.operators[op].name for op in self.world.parse_chain(self.holdout))
+        names = (self.arithmetic.operators[op].name for op in self.arithmetic.parse_chain(self.holdout))
         return f"{'→'.join(names)} held out"
 
     def sets(self, *, train: int, evaluate: int, test: int, seed: int, seen: int | None = None) -> Sets:
@@ -58,7 +58,7 @@ class ChainGap:
 
         A pure function of the arguments.
         """
-        counts = allocate(balanced_weights(self.world, ~self.hidden), train)
+        counts = allocate(balanced_weights(self.arithmetic, ~self.hidden), train)
         return Sets(
             self._draw(counts, "train", seed, 0),
             self._draw(np.where(self.hidden, 0, evaluate if seen is None else seen), "eval", seed, 1),
@@ -68,16 +68,16 @@ class ChainGap:
         )
 
     def _draw(self, counts: Words, part: Part, seed: int, stream: int) -> Examples:
-        rivals: Mask | None = np.ones(self.world.chains, bool)
+        rivals: Mask | None = np.ones(self.arithmetic.chains, bool)
         if self.ambiguity == "any":
             rivals = None
         elif self.ambiguity == "seen" and not counts[self.hidden].any():
             rivals = ~self.hidden
-        return draw(self.world, counts, part, rivals=rivals, seed=seed, stream=stream)
+        return draw(self.arithmetic, counts, part, rivals=rivals, seed=seed, stream=stream)
 
     def decoy(self) -> ChainGap:
         """This gap in a world that is wrong about every held-out chain (leak certificate)."""
-        return _Decoy(self.world.decoy(self.hidden), self.holdout, self.ambiguity, truth=self)
+        return _Decoy(self.arithmetic.decoy(self.hidden), self.holdout, self.ambiguity, truth=self)
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,8 @@ class _Decoy(ChainGap):
         if not counts[self.hidden].any():
             return super()._draw(counts, part, seed, stream)
         drawn = self.truth._draw(counts, part, seed, stream)
-        world = self.world
-        return drawn.scrambled(self.is_hidden(drawn), world.size, len(world.operators), seed=stream + 1)
+        arithmetic = self.arithmetic
+        return drawn.scrambled(self.is_hidden(drawn), arithmetic.size, len(arithmetic.operators), seed=stream + 1)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from hardgap.core.run import Run, validated
 from hardgap.core.specs import Optimiser, Positive, Source
 from hardgap.core.wording import plural
 from hardgap.nn.spec import Seq2SeqSpec
-from hardgap.worlds.chains.chains import World
+from hardgap.worlds.chains.chains import Arithmetic
 from hardgap.worlds.chains.detail import SymbolicDetail
 from hardgap.worlds.chains.gap import ChainGap
 from hardgap.worlds.chains.operators import parse_operator
@@ -58,8 +58,8 @@ class SymbolicRun(Run):
 
     @property
     def gap(self) -> ChainGap:
-        world = World.of(self.operators, self.bits, self.length, self.sources)
-        return ChainGap(world, self.holdout, self.ambiguity)
+        arithmetic = Arithmetic.of(self.operators, self.bits, self.length, self.sources)
+        return ChainGap(arithmetic, self.holdout, self.ambiguity)
 
     @property
     def epoch(self) -> int:
@@ -83,7 +83,7 @@ class SymbolicRun(Run):
     def describe(self) -> str:
         others = "" if self.ambiguity == "unambiguous" else f", {self.ambiguity} examples"
         bits = plural(self.bits, "bit")
-        world = "" if (self.bits, self.length) == (6, 2) else f", {self.length} operators on {bits}"
+        arithmetic = "" if (self.bits, self.length) == (6, 2) else f", {self.length} operators on {bits}"
         held_out = "held out" if self.plugins() else self.gap.describe()
         own = f", code{self._code()}" if self.sources else ""
-        return f"{self.holdout} {held_out}, {self.condition}{others}{world}{own}, seed {self.seed}"
+        return f"{self.holdout} {held_out}, {self.condition}{others}{arithmetic}{own}, seed {self.seed}"

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardgap.core.errors import BadInput
-from hardgap.worlds.chains.chains import Examples, Mask, World
+from hardgap.worlds.chains.chains import Arithmetic, Examples, Mask
 from hardgap.worlds.chains.operators import Words
 
 Ambiguity = Literal["unambiguous", "seen", "any"]
@@ -31,24 +31,24 @@ MOST_AT_ONCE = 2**21
 """Candidates of all chains together in one round of drawing: more would not fit in memory."""
 
 
-def held_out_chains(world: World, holdout: tuple[int, ...]) -> Mask:
+def held_out_chains(arithmetic: Arithmetic, holdout: tuple[int, ...]) -> Mask:
     """For each chain of operators, whether it contains the held-out operators side by side, in any slots.
 
-    >>> held_out_chains(World(), (0, 1)).sum(), held_out_chains(World(length=3), (0, 1)).sum()
+    >>> held_out_chains(Arithmetic(), (0, 1)).sum(), held_out_chains(Arithmetic(length=3), (0, 1)).sum()
     (np.int64(1), np.int64(14))
     """
-    ops = world.ops_of(np.arange(world.chains))
+    ops = arithmetic.ops_of(np.arange(arithmetic.chains))
     windows = np.lib.stride_tricks.sliding_window_view(ops, len(holdout), axis=1)
     return np.asarray((windows == np.array(holdout)).all(axis=-1).any(axis=-1))
 
 
-def balanced_weights(world: World, allowed: Mask, tolerance: float = 1e-12) -> NDArray[np.float64]:
+def balanced_weights(arithmetic: Arithmetic, allowed: Mask, tolerance: float = 1e-12) -> NDArray[np.float64]:
     """The share of each allowed chain, by fitting the slots' frequencies in turn (iterative proportional fitting)."""
-    weights: NDArray[np.float64] = (allowed / allowed.sum()).reshape([len(world.operators)] * world.length)
+    weights: NDArray[np.float64] = (allowed / allowed.sum()).reshape([len(arithmetic.operators)] * arithmetic.length)
     for _ in range(10_000):
         worst = 0.0
-        for slot in range(world.length):
-            others = tuple(axis for axis in range(world.length) if axis != slot)
+        for slot in range(arithmetic.length):
+            others = tuple(axis for axis in range(arithmetic.length) if axis != slot)
             share = weights.sum(axis=others, keepdims=True)
             target = (share > 0) / max(1, int((share > 0).sum()))
             worst = max(worst, float(np.abs(share - target).max()))
@@ -67,9 +67,9 @@ def allocate(weights: NDArray[np.float64], total: int) -> Words:
     return counts
 
 
-def part_of(world: World, evidence: Words, seed: int) -> Words:
+def part_of(arithmetic: Arithmetic, evidence: Words, seed: int) -> Words:
     """To which part each evidence belongs, an index into PARTS: one eighth eval, one eighth test, the rest train."""
-    key = (evidence @ (world.size ** np.arange(evidence.shape[1]))).astype(np.uint64)
+    key = (evidence @ (arithmetic.size ** np.arange(evidence.shape[1]))).astype(np.uint64)
     mixed = key + np.uint64(((seed + 1) * 0x9E3779B97F4A7C15) % 2**64)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # SplitMix64
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
@@ -77,7 +77,7 @@ def part_of(world: World, evidence: Words, seed: int) -> Words:
     return np.select([eighth == 0, eighth == 1], [PARTS.index("test"), PARTS.index("eval")], PARTS.index("train"))
 
 
-def draw(world: World, counts: Words, part: Part, *, rivals: Mask | None, seed: int, stream: int) -> Examples:
+def draw(arithmetic: Arithmetic, counts: Words, part: Part, *, rivals: Mask | None, seed: int, stream: int) -> Examples:
     """`counts[chain]` examples of every chain, shuffled, from one part of the evidence.
 
     With `rivals`, only those that fit no rival chain but their own. A pure function of the arguments; streams are
@@ -89,25 +89,25 @@ def draw(world: World, counts: Words, part: Part, *, rivals: Mask | None, seed: 
         rate = (counts - needed + 4) / (tried + 8)
         most = max(1, min(2**15, MOST_AT_ONCE // int((needed > 0).sum())))
         asked = np.minimum(np.ceil(1.2 * needed / rate), most).astype(np.int64)
-        found = _candidates(world, asked, part, rivals, rng, seed)
-        chain = world.index_of(found.ops)
+        found = _candidates(arithmetic, asked, part, rivals, rng, seed)
+        chain = arithmetic.index_of(found.ops)
         kept = found[_rank_within(chain) < needed[chain]]
         pieces.append(kept)
-        needed -= np.bincount(world.index_of(kept.ops), minlength=world.chains)
+        needed -= np.bincount(arithmetic.index_of(kept.ops), minlength=arithmetic.chains)
         tried += asked
-        _check_possible(world, needed == counts, needed > 0, tried, part)
+        _check_possible(arithmetic, needed == counts, needed > 0, tried, part)
     together = Examples(*(np.concatenate([getattr(p, name) for p in pieces]) for name in ("ops", "inputs", "values")))
     return together[rng.permutation(len(together))]
 
 
 def _candidates(
-    world: World, asked: Words, part: Part, rivals: Mask | None, rng: np.random.Generator, seed: int
+    arithmetic: Arithmetic, asked: Words, part: Part, rivals: Mask | None, rng: np.random.Generator, seed: int
 ) -> Examples:
-    ops = world.ops_of(np.repeat(np.arange(world.chains), asked))
-    numbers = rng.integers(0, world.size, (len(ops), world.length + 2))
-    found = world.examples(ops, numbers[:, :-1], numbers[:, -1])
-    found = found[np.asarray(part_of(world, found.evidence, seed) == PARTS.index(part))]
-    return found if rivals is None else found[world.is_alone(found, rivals)]
+    ops = arithmetic.ops_of(np.repeat(np.arange(arithmetic.chains), asked))
+    numbers = rng.integers(0, arithmetic.size, (len(ops), arithmetic.length + 2))
+    found = arithmetic.examples(ops, numbers[:, :-1], numbers[:, -1])
+    found = found[np.asarray(part_of(arithmetic, found.evidence, seed) == PARTS.index(part))]
+    return found if rivals is None else found[arithmetic.is_alone(found, rivals)]
 
 
 def _rank_within(groups: Words) -> Words:
@@ -120,11 +120,11 @@ def _rank_within(groups: Words) -> Words:
     return ranks
 
 
-def _check_possible(world: World, untouched: Mask, unfinished: Mask, tried: Words, part: Part) -> None:
+def _check_possible(arithmetic: Arithmetic, untouched: Mask, unfinished: Mask, tried: Words, part: Part) -> None:
     hopeless = untouched & unfinished & (tried > MOST_TRIES)
     if hopeless.any():
-        text = world.chain_text(world.ops_of(np.flatnonzero(hopeless)[:1])[0])
+        text = arithmetic.chain_text(arithmetic.ops_of(np.flatnonzero(hopeless)[:1])[0])
         raise BadInput(
-            f"the operators {text} have no {part} example that could be kept with {world.bits}-bit words; "
+            f"the operators {text} have no {part} example that could be kept with {arithmetic.bits}-bit words; "
             "use ambiguity any if it is not in use, more bits, or operators that are less alike"
         )

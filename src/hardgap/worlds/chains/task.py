@@ -51,7 +51,7 @@ class SymbolicTask:
 
     def __init__(self, run: SymbolicRun, *, decoy: bool = False) -> None:
         self.run, self.gap, self.device = run, run.gap.decoy() if decoy else run.gap, pick_device(run.device)
-        self.codec = Codec(self.gap.world, run.condition, run.seed)
+        self.codec = Codec(self.gap.arithmetic, run.condition, run.seed)
 
     @cached_property
     def sets(self) -> Sets:
@@ -76,8 +76,8 @@ class SymbolicTask:
         return torch.from_numpy(np.ascontiguousarray(tokens)).to(self.device)
 
     def model(self) -> nn.Module:
-        world, outputs = self.gap.world, 1 + len(self.codec.layout)
-        shape = {"vocabulary": self.codec.vocabulary, "inputs": len(world.input_names), "outputs": outputs}
+        arithmetic, outputs = self.gap.arithmetic, 1 + len(self.codec.layout)
+        shape = {"vocabulary": self.codec.vocabulary, "inputs": len(arithmetic.input_names), "outputs": outputs}
         return build_seq2seq(self.run.model, **shape, seed=self.run.seed).to(self.device)
 
     def restart(self, attempt: int) -> nn.Module:
@@ -121,11 +121,11 @@ class SymbolicTask:
 
     def _by_chain(self, examples: Examples, exact: NDArray[np.float64]) -> dict[str, float]:
         """The exact accuracy of each seen chain, by its symbols."""
-        world = self.gap.world
-        chain = world.index_of(examples.ops)
+        arithmetic = self.gap.arithmetic
+        chain = arithmetic.index_of(examples.ops)
         count, hits = np.bincount(chain), np.bincount(chain, weights=exact)
         present = np.flatnonzero(count)
-        texts = [world.chain_text(ops) for ops in world.ops_of(present)]
+        texts = [arithmetic.chain_text(ops) for ops in arithmetic.ops_of(present)]
         return {text: round(float(hits[i] / count[i]), 4) for text, i in zip(texts, present, strict=True)}
 
 
@@ -175,7 +175,7 @@ def judge_tokens(codec: Codec, examples: Examples, tokens: Words) -> Judged:
 def is_valid(codec: Codec, inputs: Words, ops: Words, tokens: Words) -> NDArray[np.bool_]:
     """Whether tokens are the derivation of the operators they name, and these explain the evidence."""
     named = (ops >= 0).all(axis=1)
-    claimed = codec.world.examples(np.maximum(ops, 0), inputs[:, :-2], inputs[:, -1])
+    claimed = codec.arithmetic.examples(np.maximum(ops, 0), inputs[:, :-2], inputs[:, -1])
     explains = claimed.inputs[:, -2] == inputs[:, -2]
     follows = (codec.encode(claimed)[:, 1:] == tokens).all(axis=1)
     return np.asarray(named & explains & follows)

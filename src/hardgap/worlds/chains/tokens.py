@@ -5,7 +5,7 @@
     label-only   ^ |
 
 The vocabulary holds the integers, then the operators, then `=`, `;`, begin and end: 64 + 7 + 4 = 75 in the paper's
-world. Every sequence of a condition has the same length, so nothing is padded. The network's input is the integers
+arithmetic. Every sequence of a condition has the same length, so nothing is padded. The network's input is the integers
 themselves. All embeddings are learned from scratch, so opaque letters are another numbering of the same tokens.
 """
 
@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 
 from hardgap.core.errors import BadInput
-from hardgap.worlds.chains.chains import Examples, World
+from hardgap.worlds.chains.chains import Arithmetic, Examples
 from hardgap.worlds.chains.operators import Words
 
 Condition = Literal["familiar", "opaque", "label-only"]
@@ -40,13 +40,13 @@ class Answer:
 class Codec:
     """Between examples and tokens in one condition. `seed` draws the opaque letters."""
 
-    world: World
+    arithmetic: Arithmetic
     condition: Condition = "familiar"
     seed: int = 0
 
     @property
     def vocabulary(self) -> int:
-        return self.world.size + len(self.world.operators) + len(STRUCTURE)
+        return self.arithmetic.size + len(self.arithmetic.operators) + len(STRUCTURE)
 
     @property
     def begin(self) -> int:
@@ -58,12 +58,12 @@ class Codec:
         if self.condition != "opaque":
             return {}
         letters = (LETTERS[place] for place in self.letters)
-        return {letter: one.symbol for letter, one in sorted(zip(letters, self.world.operators, strict=True))}
+        return {letter: one.symbol for letter, one in sorted(zip(letters, self.arithmetic.operators, strict=True))}
 
     @cached_property
     def letters(self) -> Words:
         """`letters[operator]` is the operator's place among the operator tokens."""
-        count = len(self.world.operators)
+        count = len(self.arithmetic.operators)
         if self.condition != "opaque":
             return np.arange(count)
         rng = np.random.default_rng([self.seed, 12])
@@ -75,7 +75,7 @@ class Codec:
     @cached_property
     def layout(self) -> tuple[str, ...]:
         """What stands in each place after `<begin>`: a b c u, e f, op1 op2 (the paper's letters), `=`, `;`, `<end>`."""
-        names, k = self.world.input_names, self.world.length
+        names, k = self.arithmetic.input_names, self.arithmetic.length
         labels = tuple(f"op{i + 1}" for i in range(k))
         if self.condition == "label-only":
             return (*labels, "<end>")
@@ -88,9 +88,9 @@ class Codec:
         return (*places, *labels, "<end>")
 
     def _value_name(self, step: int) -> str:
-        if step == self.world.length - 1:
+        if step == self.arithmetic.length - 1:
             return "f"
-        return "e" if self.world.length == 2 else f"e{step + 1}"
+        return "e" if self.arithmetic.length == 2 else f"e{step + 1}"
 
     @cached_property
     def places(self) -> dict[str, tuple[int, ...]]:
@@ -99,43 +99,43 @@ class Codec:
 
     def encode(self, examples: Examples) -> Words:
         """Sequences from `<begin>` to `<end>`, `[n, 1 + places]`."""
-        columns = dict(zip(self.world.input_names, examples.inputs.T, strict=True))
+        columns = dict(zip(self.arithmetic.input_names, examples.inputs.T, strict=True))
         columns |= {self._value_name(i): column for i, column in enumerate(examples.values.T)}
-        marks = self.world.size + self.letters[examples.ops]
+        marks = self.arithmetic.size + self.letters[examples.ops]
         columns |= {f"op{i + 1}": column for i, column in enumerate(marks.T)}
         columns |= {name: np.full(len(examples), self._structure(name)) for name in STRUCTURE}
         return np.stack([columns[name] for name in ("<begin>", *self.layout)], axis=-1)
 
     def decode(self, tokens: Words) -> Answer:
         """What sequences without their `<begin>` say, `[n, places]`."""
-        k = range(self.world.length)
+        k = range(self.arithmetic.length)
         labels = np.stack([self._operators(tokens[:, self.places[f"op{i + 1}"][-1]]) for i in k], axis=-1)
         if self.condition == "label-only":
             return Answer(labels, None, None)
         steps = np.stack([self._operators(tokens[:, self.places[f"op{i + 1}"][0]]) for i in k], axis=-1)
         values = np.stack([tokens[:, self.places[self._value_name(i)][0]] for i in k], axis=-1)
-        return Answer(labels, steps, np.where(values < self.world.size, values, -1))
+        return Answer(labels, steps, np.where(values < self.arithmetic.size, values, -1))
 
     def _operators(self, tokens: Words) -> Words:
-        place = tokens - self.world.size
+        place = tokens - self.arithmetic.size
         valid = (place >= 0) & (place < len(self.letters))
         return np.where(valid, np.argsort(self.letters)[np.where(valid, place, 0)], -1)
 
     def _structure(self, name: str) -> int:
-        return self.world.size + len(self.world.operators) + STRUCTURE.index(name)
+        return self.arithmetic.size + len(self.arithmetic.operators) + STRUCTURE.index(name)
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
         """How each token is written."""
-        symbols = [one.symbol for one in self.world.operators]
+        symbols = [one.symbol for one in self.arithmetic.operators]
         if self.condition == "opaque":
             symbols = list(LETTERS[: len(symbols)])
-        return (*map(str, range(self.world.size)), *symbols, *STRUCTURE)
+        return (*map(str, range(self.arithmetic.size)), *symbols, *STRUCTURE)
 
     def write(self, tokens: Words) -> str:
         """One sequence as text.
 
-        >>> codec = Codec(World())
+        >>> codec = Codec(Arithmetic())
         >>> codec.write(codec.read("12 ^ 7 = 11 ; 11 | 21 = 31 ; ^ | <end>"))
         '12 ^ 7 = 11 ; 11 | 21 = 31 ; ^ | <end>'
         """
@@ -145,6 +145,6 @@ class Codec:
         """The tokens of a text; `BadInput` names the first word that is none."""
         for word in text.split():
             if word not in self.texts:
-                raise BadInput(f"{word!r} is not a token; there are 0 to {self.world.size - 1} and "
-                               f"{' '.join(self.texts[self.world.size :])}")  # fmt: skip
+                raise BadInput(f"{word!r} is not a token; there are 0 to {self.arithmetic.size - 1} and "
+                               f"{' '.join(self.texts[self.arithmetic.size :])}")  # fmt: skip
         return np.array([self.texts.index(word) for word in text.split()], dtype=np.int64)

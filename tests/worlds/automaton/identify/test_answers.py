@@ -1,4 +1,4 @@
-"""The three levels asked together, as the command line does."""
+"""The three criteria asked together, as the command line does."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_nonlinear_rule_has_no_xor_system_and_the_rest_is_answered() -> None:
 
 
 def test_steps_beyond_what_can_be_listed_are_answered_from_the_rows() -> None:
-    answer = identify(Gap(parse_rule("D"), (1,)), ROWS[:3], 7, levels=("rule",))
+    answer = identify(Gap(parse_rule("D"), (1,)), ROWS[:3], 7, criteria=("rule",))
     assert answer.rule is not None
     assert answer.rule.limit is None
     assert answer.rule.best.identified

@@ -1,4 +1,4 @@
-"""Level 3 against its definition: roll every completion out and compare it where the truth is supervised."""
+"""Criterion `rule` against its definition: roll every completion out and compare it where the truth is supervised."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hardgap.core.errors import BadInput
 from hardgap.worlds.automaton.gap import Gap, draw_hidden
-from hardgap.worlds.automaton.identify.completions import completions, enumerated, solved
+from hardgap.worlds.automaton.identify.completions import completions, enumerated, searched
 from hardgap.worlds.automaton.identify.evidence import every_row, evolve, rows_shown
 from hardgap.worlds.automaton.rollout import rollout
 from hardgap.worlds.automaton.rule import Rule, parse_rule
@@ -42,7 +42,7 @@ def test_every_row_is_all_rows_as_wide_as_the_window(number: int, mask: int, cas
     width, steps = case
     gap = Gap(Rule(1, number), tuple(p for p in range(8) if mask >> p & 1))
     expected = by_definition(gap, every_state(width), steps)
-    for engine in (enumerated, solved):
+    for engine in (enumerated, searched):
         got = engine(every_row(gap, steps), limit=300)
         assert got.complete
         assert set(got.fitting) == expected
@@ -60,7 +60,7 @@ def test_given_rows_of_any_width_even_narrower_than_the_window(
     gap = Gap(rule, draw_hidden(rule, 5, seed=number % 100))
     rows = np.random.default_rng(number).integers(0, 2, (3, width), dtype=np.uint8)
     expected = by_definition(gap, rows, steps)
-    for engine in (enumerated, solved):
+    for engine in (enumerated, searched):
         got = engine(rows_shown(gap, rows, steps), limit=40)
         assert got.complete
         assert set(got.fitting) == expected
@@ -69,13 +69,13 @@ def test_given_rows_of_any_width_even_narrower_than_the_window(
 def test_both_engines_agree_beyond_one_chunk_of_completions() -> None:
     gap = Gap(parse_rule("G"), draw_hidden(parse_rule("G"), 15, seed=6))
     evidence = rows_shown(gap, np.random.default_rng(0).integers(0, 2, (2, 40), dtype=np.uint8), 2)
-    tried, searched = enumerated(evidence, limit=5000), solved(evidence, limit=5000)
+    tried, found = enumerated(evidence, limit=5000), searched(evidence, limit=5000)
     assert len(tried.fitting) > 1
-    assert set(tried.fitting) == set(searched.fitting)
-    assert tried.determined == searched.determined
+    assert set(tried.fitting) == set(found.fitting)
+    assert tried.determined == found.determined
 
 
-@pytest.mark.parametrize("engine", [enumerated, solved])
+@pytest.mark.parametrize("engine", [enumerated, searched])
 def test_a_short_list_still_says_exactly_what_is_determined(engine: object) -> None:
     gap = Gap(parse_rule("G"), draw_hidden(parse_rule("G"), 12, seed=1))
     evidence = rows_shown(gap, np.random.default_rng(0).integers(0, 2, (1, 25), dtype=np.uint8), 2)

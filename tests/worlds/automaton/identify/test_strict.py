@@ -1,4 +1,4 @@
-"""Level 2 exactly, against trying every state."""
+"""Criterion `strict` exactly, against trying every state."""
 
 from __future__ import annotations
 

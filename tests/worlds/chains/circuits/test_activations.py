@@ -8,12 +8,12 @@ import torch
 
 from hardgap.nn.seq2seq import Seq2Seq, build_seq2seq
 from hardgap.nn.spec import Seq2SeqSpec
-from hardgap.worlds.chains.chains import Examples, World
+from hardgap.worlds.chains.chains import Arithmetic, Examples
 from hardgap.worlds.chains.circuits.activations import activations, cross_attention, head_ablations, logit_lens, probes
 from hardgap.worlds.chains.tokens import Codec
 
-WORLD = World.of("^|&LR", bits=3)
-CODEC = Codec(WORLD)
+ARITHMETIC = Arithmetic.of("^|&LR", bits=3)
+CODEC = Codec(ARITHMETIC)
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def model() -> Seq2Seq:
 def drawn(n: int, seed: int) -> Examples:
     rng = np.random.default_rng(seed)
     numbers = rng.integers(0, 8, (n, 4))
-    return WORLD.examples(rng.integers(0, 5, (n, 2)), numbers[:, :3], numbers[:, 3])
+    return ARITHMETIC.examples(rng.integers(0, 5, (n, 2)), numbers[:, :3], numbers[:, 3])
 
 
 def test_attention_is_shared_among_the_inputs_and_follows_its_scores(model: Seq2Seq) -> None:

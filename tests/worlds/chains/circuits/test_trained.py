@@ -85,6 +85,6 @@ def test_the_example_of_the_surgery_is_what_the_network_says(opened: Opened) -> 
     model, codec, _, found = opened
     for row in found["substitution"]["example"]:
         ops = named(model, codec, np.array([row["inputs"]]))[0]
-        assert row["named"] == codec.world.chain_text(ops)
+        assert row["named"] == codec.arithmetic.chain_text(ops)
         assert row["derivation"] == " ".join(row["named"])
     assert [one["target"] for one in found["substitution"]["targets"]] == [*"^|&R"] * 2

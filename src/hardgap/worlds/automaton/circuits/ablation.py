@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from hardgap.nn.encoder import Encoder
 from hardgap.nn.hooks import DoesNotApply, as_cells, levels, logits_of, replaced
-from hardgap.worlds.automaton.circuits.cells import Accuracy, Truth, accuracy, truth_of
+from hardgap.worlds.automaton.circuits.cells import RightShares, Truth, shares_right, truth_of
 from hardgap.worlds.automaton.gap import Gap
 
 Kind = Literal["zero", "mean"]
@@ -32,7 +32,7 @@ class Ablation:
     title: str
     kind: Kind
     head: int | None
-    accuracy: Accuracy
+    accuracy: RightShares
 
     def as_dict(self) -> dict[str, Any]:
         return {"site": self.site, "title": self.title, "kind": self.kind, "head": self.head,
@@ -43,7 +43,7 @@ class Ablation:
 class Ablations:
     """The accuracy of the whole network, and what is left after each ablation."""
 
-    intact: Accuracy
+    intact: RightShares
     results: tuple[Ablation, ...]
 
     def as_dict(self) -> dict[str, Any]:
@@ -99,10 +99,10 @@ def _ablations(
         for site, title, head in sites
         for kind in KINDS
     )
-    return Ablations(accuracy((logits_of(model, cells) > 0).cpu().numpy(), truth), results)
+    return Ablations(shares_right((logits_of(model, cells) > 0).cpu().numpy(), truth), results)
 
 
-def _without(model: nn.Module, cells: Tensor, truth: Truth, site: str, kind: Kind, head: int | None) -> Accuracy:
+def _without(model: nn.Module, cells: Tensor, truth: Truth, site: str, kind: Kind, head: int | None) -> RightShares:
     def edit(value: Tensor) -> Tensor:
         filler = torch.zeros_like(value) if kind == "zero" else value.mean(0, keepdim=True).expand_as(value)
         if head is None:
@@ -113,4 +113,4 @@ def _without(model: nn.Module, cells: Tensor, truth: Truth, site: str, kind: Kin
 
     with replaced(model, {site: edit}), torch.no_grad():
         logits = model(cells)  # in one piece, because the mean is over the batch
-    return accuracy((logits > 0).cpu().numpy(), truth)
+    return shares_right((logits > 0).cpu().numpy(), truth)

@@ -22,7 +22,7 @@ class Truth:
 
 
 @dataclass(frozen=True)
-class Accuracy:
+class RightShares:
     """Shares of right cells, one step ahead, and the share of cells answered with 1.
 
     The paper's ablation and lens tables are about the hidden pattern alone. There a constant answer scores
@@ -43,10 +43,12 @@ def truth_of(gap: Gap, rows: NDArray[np.uint8]) -> Truth:
     return Truth(trajectory.patterns[0], trajectory.targets[0], trajectory.hidden[0])
 
 
-def accuracy(answers: NDArray[np.bool_], truth: Truth) -> Accuracy:
+def shares_right(answers: NDArray[np.bool_], truth: Truth) -> RightShares:
     """Score 0/1 answers, [rows, width]."""
     right = answers == truth.targets
-    return Accuracy(share(right[~truth.hidden]), share(right[truth.hidden]), float(right.mean()), float(answers.mean()))
+    return RightShares(
+        share(right[~truth.hidden]), share(right[truth.hidden]), float(right.mean()), float(answers.mean())
+    )
 
 
 def share(right: NDArray[np.bool_]) -> float | None:

@@ -12,7 +12,7 @@ from torch import nn
 
 from hardgap.nn.encoder import Encoder
 from hardgap.nn.hooks import DoesNotApply, as_cells, levels, record
-from hardgap.worlds.automaton.circuits.cells import Accuracy, accuracy, truth_of
+from hardgap.worlds.automaton.circuits.cells import RightShares, shares_right, truth_of
 from hardgap.worlds.automaton.gap import Gap
 
 
@@ -22,7 +22,7 @@ class LensReading:
 
     level: str
     title: str
-    accuracy: Accuracy
+    accuracy: RightShares
 
     def as_dict(self) -> dict[str, Any]:
         return {"level": self.level, "title": self.title, **self.accuracy.as_dict()}
@@ -51,4 +51,4 @@ def logit_lens(model: nn.Module, gap: Gap, rows: NDArray[np.uint8]) -> Lens:
     titles = levels(model, rows.shape[1])
     values = record(model, as_cells(model, rows), list(titles))
     answers = {name: (model.readout(value).squeeze(-1) > 0).cpu().numpy() for name, value in values.items()}
-    return Lens(tuple(LensReading(name, titles[name], accuracy(answers[name], truth)) for name in titles))
+    return Lens(tuple(LensReading(name, titles[name], shares_right(answers[name], truth)) for name in titles))

@@ -12,7 +12,7 @@ from torch import nn
 
 from hardgap.nn.hooks import DoesNotApply, as_cells, logits_of
 from hardgap.worlds.automaton.circuits.attention import attention_maps
-from hardgap.worlds.automaton.circuits.cells import accuracy, check_rows, truth_of
+from hardgap.worlds.automaton.circuits.cells import check_rows, shares_right, truth_of
 from hardgap.worlds.automaton.circuits.lens import logit_lens
 from hardgap.worlds.automaton.circuits.polynomial import fit_polynomial
 from hardgap.worlds.automaton.circuits.probes import linear_probes
@@ -78,7 +78,7 @@ def signals(model: nn.Module, gap: Gap, rows: NDArray[np.uint8]) -> dict[str, fl
 
 
 def _accuracies(model: nn.Module, gap: Gap, rows: NDArray[np.uint8]) -> dict[str, float | None]:
-    right = accuracy((logits_of(model, as_cells(model, rows)) > 0).cpu().numpy(), truth_of(gap, rows))
+    right = shares_right((logits_of(model, as_cells(model, rows)) > 0).cpu().numpy(), truth_of(gap, rows))
     return {"visible": right.visible, "holdout": right.holdout}
 
 

@@ -1,9 +1,9 @@
 """Does what is visible of a rollout determine what is hidden? Three answers that assume less and less.
 
-| level    | asks about                        | assumes                                             | rules  |
-| `gf2`    | a row's hidden cells of step 1    | the whole rule is an XOR, hidden entry included     | affine |
-| `strict` | a row's hidden cells, every step  | the visible entries                                 | any    |
-| `rule`   | the hidden entries of the table   | that some local rule of this radius made the data   | any    |
+| criterion | asks about                        | assumes                                             | rules  |
+| `gf2`     | a row's hidden cells of step 1    | the whole rule is an XOR, hidden entry included     | affine |
+| `strict`  | a row's hidden cells, every step  | the visible entries                                 | any    |
+| `rule`    | the hidden entries of the table   | that some local rule of this radius made the data   | any    |
 
 docs/identifiability.md says what each means and what came out.
 """
@@ -24,8 +24,8 @@ from hardgap.worlds.automaton.identify.evidence import MAX_WINDOW, every_row, ro
 from hardgap.worlds.automaton.identify.linear import affine_form, paper_systems
 from hardgap.worlds.automaton.identify.strict import strict_cells
 
-Level = Literal["gf2", "strict", "rule"]
-LEVELS: tuple[Level, ...] = get_args(Level)
+Criterion = Literal["gf2", "strict", "rule"]
+CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
 
 # A completion search for each row alone takes milliseconds; the share is known well enough from this many.
 ROWS_ALONE = 50
@@ -68,7 +68,7 @@ class RuleAnswer:
 
 @dataclass(frozen=True)
 class Identifiability:
-    """The answers at the levels that were asked for; `gf2` is None for a rule that is not affine."""
+    """The answers by the criteria that were asked for; `gf2` is None for a rule that is not affine."""
 
     gap: Gap
     steps: int
@@ -101,12 +101,12 @@ def identify(
     gap: Gap,
     rows: NDArray[np.uint8],
     steps: int,
-    levels: tuple[Level, ...] = LEVELS,
+    criteria: tuple[Criterion, ...] = CRITERIA,
     *,
     limit: int = 16,
     on_progress: Callable[[str, int, int], None] = lambda doing, done, total: None,
 ) -> Identifiability:
-    """Ask the chosen levels about these initial rows, `[rows, width]`; `limit` completions are listed by name.
+    """Judge by the chosen criteria these initial rows, `[rows, width]`; `limit` completions are listed by name.
 
     `on_progress` is told what is being done, how many parts are done, and how many there are.
 
@@ -121,15 +121,15 @@ def identify(
     if gap.masking != "every":
         raise BadInput("a leaky mask shows the hidden outputs themselves: identifiability is about masking every step")
     affine = affine_form(gap.rule) is not None
-    start = _Parts(on_progress, sum(PARTS[level] for level in levels))
+    start = _Parts(on_progress, sum(PARTS[criterion] for criterion in criteria))
     return Identifiability(
         gap,
         steps,
         rows=rows.shape[0],
         width=rows.shape[1],
-        gf2=_gf2(gap, rows, steps, start) if "gf2" in levels and affine else None,
-        strict=_strict(gap, rows, steps, start) if "strict" in levels else None,
-        rule=_rule(gap, rows, steps, limit, start) if "rule" in levels else None,
+        gf2=_gf2(gap, rows, steps, start) if "gf2" in criteria and affine else None,
+        strict=_strict(gap, rows, steps, start) if "strict" in criteria else None,
+        rule=_rule(gap, rows, steps, limit, start) if "rule" in criteria else None,
     )
 
 
@@ -156,7 +156,7 @@ class _Parts:
         self.begun += 1
 
 
-PARTS: dict[Level, int] = {"gf2": 1, "strict": 2, "rule": 3}
+PARTS: dict[Criterion, int] = {"gf2": 1, "strict": 2, "rule": 3}
 
 
 def _gf2(gap: Gap, rows: NDArray[np.uint8], steps: int, start: _Parts) -> Gf2Answer:

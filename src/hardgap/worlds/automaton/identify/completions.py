@@ -1,11 +1,11 @@
-"""Level 3 of identifiability: which completions of the rule's table agree with everything that is visible?
+"""Criterion `rule` of identifiability: which completions of the rule's table agree with everything that is visible?
 
 A *completion* agrees with the true rule on the visible patterns and gives any output to the hidden ones. It fits the
 evidence if its own rollout from the initial row, with its own mistakes fed back, matches the true rollout at every
 supervised cell. This asks nothing of the rule: it need not be linear, any radius and any hidden set will do.
 
 Two exact engines answer. `enumerated` tries all 2^k completions, dropping those that a few windows refute before it
-looks at the next few. `solved` lets a SAT solver propose a completion, refutes it by simulation, and hands the
+looks at the next few. `searched` lets a SAT solver propose a completion, refutes it by simulation, and hands the
 refuting windows back as clauses, until no completion is left or one fits: 2 to 60 rounds, also at k = 31.
 """
 
@@ -66,7 +66,7 @@ def completions(evidence: Evidence, *, limit: int = 16, engine: Engine = "auto")
         raise BadInput(f"limit {limit}: a witness needs room for two completions")
     if engine == "enumerate" or (engine == "auto" and len(evidence.gap.hidden) <= ENUMERATE_UP_TO):
         return enumerated(evidence, limit=limit)
-    return solved(evidence, limit=limit)
+    return searched(evidence, limit=limit)
 
 
 def enumerated(evidence: Evidence, *, limit: int = 16) -> Completions:
@@ -86,7 +86,7 @@ def enumerated(evidence: Evidence, *, limit: int = 16) -> Completions:
     return Completions(gap, rules, len(rules) == count, determined)
 
 
-def solved(evidence: Evidence, *, limit: int = 16) -> Completions:
+def searched(evidence: Evidence, *, limit: int = 16) -> Completions:
     """Search by refutation with a SAT solver."""
     gap = evidence.gap
     with Cones(gap) as cones:

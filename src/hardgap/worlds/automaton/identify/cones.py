@@ -1,4 +1,4 @@
-"""The clauses behind `completions.solved`: what a candidate table computes on a window, as a SAT formula.
+"""The clauses behind `completions.searched`: what a candidate table computes on a window, as a SAT formula.
 
 One variable stands for each hidden entry of the table. The centre of a window after t steps is an entry chosen by
 its 2·radius + 1 predecessors, each of which is the centre of a narrower window after t - 1 steps; so the variables

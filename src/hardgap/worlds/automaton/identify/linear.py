@@ -1,7 +1,7 @@
 """Levels 1 and 2 of identifiability: does one row's rollout pin down its own hidden cells, by XOR alone?
 
 A cell of step t is *hidden* if the true neighbourhood that produced it is a hidden pattern. Its value is an unknown;
-every supervised cell of a later step is an equation. Both levels need a rule that is affine over GF(2).
+every supervised cell of a later step is an equation. Both criteria need a rule that is affine over GF(2).
 
 `paper_systems` (paper §4.3 and Appendix "GF(2) Constraint Solver Results"): only the hidden cells of step 1 are
 unknown. Later steps are the rule's own XOR of step 1, also through cells that are hidden themselves, which uses the
@@ -61,7 +61,7 @@ def affine_form(rule: Rule) -> tuple[NDArray[np.uint8], int] | None:
 
 
 def paper_systems(gap: Gap, rows: NDArray[np.uint8], steps: int) -> Systems:
-    """Level 1, the paper's count: unknowns at step 1 only, XOR carried through hidden cells.
+    """Criterion `gf2`, the paper's count: unknowns at step 1 only, XOR carried through hidden cells.
 
     >>> from hardgap.worlds.automaton.rule import parse_rule
     >>> rows = np.random.default_rng(0).integers(0, 2, (50, 101), dtype=np.uint8)
@@ -78,7 +78,7 @@ def paper_systems(gap: Gap, rows: NDArray[np.uint8], steps: int) -> Systems:
 
 
 def strict_systems(gap: Gap, rows: NDArray[np.uint8], steps: int) -> Systems:
-    """Level 2 by elimination: the hidden cells of steps 1 to `steps - 1` are all unknowns of their own.
+    """Criterion `strict` by elimination: the hidden cells of steps 1 to `steps - 1` are all unknowns of their own.
 
     An equation then only links a step to the one before, because the supervised cells between are known: each
     step is a system of its own, and longer rollouts add systems, not evidence about the first. A single step
@@ -102,7 +102,7 @@ def strict_systems(gap: Gap, rows: NDArray[np.uint8], steps: int) -> Systems:
 
 def _truth(gap: Gap, rows: NDArray[np.uint8], steps: int) -> Trajectory:
     if affine_form(gap.rule) is None:
-        raise BadInput(f"Rule {gap.rule.name} is not an XOR of its cells: this level needs one, such as 150, 90 or 60")
+        raise BadInput(f"Rule {gap.rule.name} is not an XOR of its cells: `gf2` needs one, such as 150, 90 or 60")
     if steps < 1:
         raise BadInput(f"steps {steps}: give 1 or more", of="steps")
     return gap.trajectory(rows, steps)

@@ -1,4 +1,4 @@
-"""Level 2 of identifiability, exactly and for any rule: which hidden cells does the next step give away?
+"""Criterion `strict` of identifiability, exactly and for any rule: which hidden cells does the next step give away?
 
 Every hidden cell of a rollout is an unknown of its own, and nothing is assumed about the hidden entries. A
 supervised cell says that its neighbourhood is one of the *visible* patterns with that output. With `mask`, a hidden
@@ -26,7 +26,7 @@ _Nodes = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
-class Cells:
+class DeterminedCells:
     """Which hidden cells have only one value that agrees with what is visible, `[steps - 1 or 1, rows, width]`."""
 
     gap: Gap
@@ -45,7 +45,7 @@ class Cells:
         return np.stack([(self.known & (self.patterns == p)).any(axis=(0, 2)) for p in self.gap.hidden], axis=-1)
 
 
-def strict_cells(gap: Gap, rows: NDArray[np.uint8], steps: int, *, mask: bool = False) -> Cells:
+def strict_cells(gap: Gap, rows: NDArray[np.uint8], steps: int, *, mask: bool = False) -> DeterminedCells:
     """Decide every hidden cell of steps 1 to `steps - 1`: nothing is seen of what follows on the last step.
 
     A single step leaves its own hidden cells unknown.
@@ -54,12 +54,12 @@ def strict_cells(gap: Gap, rows: NDArray[np.uint8], steps: int, *, mask: bool = 
         raise BadInput(f"steps {steps}: give 1 or more", of="steps")
     truth = gap.trajectory(rows, steps)
     if steps == 1:
-        return Cells(gap, truth.patterns, truth.hidden, np.zeros_like(truth.hidden))
+        return DeterminedCells(gap, truth.patterns, truth.hidden, np.zeros_like(truth.hidden))
     possible = _possible(gap, truth.states[1:-1], truth.hidden[:-1], truth.patterns[1:], mask)
     width = 2 * gap.rule.radius + 1
     centre = (np.arange(gap.rule.patterns) >> (width // 2) & 1).astype(bool)
     both = possible[..., centre].any(axis=-1) & possible[..., ~centre].any(axis=-1)
-    return Cells(gap, truth.patterns[:-1], truth.hidden[:-1], truth.hidden[:-1] & ~both)
+    return DeterminedCells(gap, truth.patterns[:-1], truth.hidden[:-1], truth.hidden[:-1] & ~both)
 
 
 def _possible(

@@ -53,7 +53,7 @@ def logit_lens(model: Seq2Seq, codec: Codec, examples: Examples) -> dict[str, di
     found: dict[str, dict[str, float]] = {}
     for words, name in names.items():
         answers = model.readout(model.decoder_norm(seen[name])).argmax(-1).cpu().numpy()
-        places = {f"op{i + 1}": codec.places[f"op{i + 1}"][0] for i in range(codec.world.length)}
+        places = {f"op{i + 1}": codec.places[f"op{i + 1}"][0] for i in range(codec.arithmetic.length)}
         found[words] = {op: float((answers[:, p] == targets[:, p]).mean()) for op, p in places.items()}
     return found
 
@@ -65,9 +65,9 @@ def probes(
     name = f"encoder.{layer % len(model.encoder)}.normed2"
     shown, asked = (activations(model, codec, one, [name])[name].cpu().numpy() for one in (learn, judge))
     found: dict[str, dict[str, float]] = {}
-    for place, letter in enumerate(codec.world.input_names):
+    for place, letter in enumerate(codec.arithmetic.input_names):
         found[letter] = {}
-        for slot in range(codec.world.length):
+        for slot in range(codec.arithmetic.length):
             probe = make_pipeline(StandardScaler(), LogisticRegression(max_iter=2_000))
             probe.fit(shown[:, place], learn.ops[:, slot])
             found[letter][f"op{slot + 1}"] = float(probe.score(asked[:, place], judge.ops[:, slot]))

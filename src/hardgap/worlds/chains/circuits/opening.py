@@ -26,24 +26,27 @@ MOST_SEEN = 2_000
 
 
 def _corruption(model: Seq2Seq, codec: Codec, sets: Sets, seed: int) -> dict[str, dict[str, float]]:
-    changed = corruption(network_namer(model, codec), codec.world, sets.test_holdout.inputs, seed=seed)
-    slots = [f"op{i + 1}" for i in range(codec.world.length)]
-    names = codec.world.input_names
+    changed = corruption(network_namer(model, codec), codec.arithmetic, sets.test_holdout.inputs, seed=seed)
+    slots = [f"op{i + 1}" for i in range(codec.arithmetic.length)]
+    names = codec.arithmetic.input_names
     return {name: dict(zip(slots, row, strict=True)) for name, row in zip(names, changed.tolist(), strict=True)}
 
 
 def _substitution(model: Seq2Seq, codec: Codec, sets: Sets, seed: int) -> dict[str, list[dict[str, Any]]]:
     namer, base = network_namer(model, codec), sets.test_holdout
-    shown = surgery(namer, codec.world, base, seed=seed)
+    shown = surgery(namer, codec.arithmetic, base, seed=seed)
     example = [
         asdict(one) | {"named": _symbols(codec, one.named), "derivation": _derived(model, codec, one.inputs)}
         for one in shown
     ]
-    return {"targets": [asdict(one) for one in substitution(namer, codec.world, base, seed=seed)], "example": example}
+    return {
+        "targets": [asdict(one) for one in substitution(namer, codec.arithmetic, base, seed=seed)],
+        "example": example,
+    }
 
 
 def _symbols(codec: Codec, ops: tuple[int, ...]) -> str:
-    return "".join(codec.world.operators[op].symbol if op >= 0 else "?" for op in ops)
+    return "".join(codec.arithmetic.operators[op].symbol if op >= 0 else "?" for op in ops)
 
 
 def _derived(model: Seq2Seq, codec: Codec, inputs: tuple[int, ...]) -> str:
@@ -52,7 +55,7 @@ def _derived(model: Seq2Seq, codec: Codec, inputs: tuple[int, ...]) -> str:
 
 
 def _attention(model: Seq2Seq, codec: Codec, sets: Sets, seed: int) -> dict[str, dict[str, float]]:
-    names = codec.world.input_names
+    names = codec.arithmetic.input_names
     found = cross_attention(model, codec, sets.test_holdout)
     return {place: dict(zip(names, shares.tolist(), strict=True)) for place, shares in found.items()}
 
@@ -92,16 +95,16 @@ def sets_to_open(run: SymbolicRun, examples: int = 200) -> Sets:
 
     Unambiguous ones, as in the paper, whatever the run was trained on.
     """
-    world = run.gap.world
-    sizes = {"train": world.chains, "evaluate": examples, "test": examples}
-    return ChainGap(world, run.holdout).sets(**sizes, seed=run.seed)
+    arithmetic = run.gap.arithmetic
+    sizes = {"train": arithmetic.chains, "evaluate": examples, "test": examples}
+    return ChainGap(arithmetic, run.holdout).sets(**sizes, seed=run.seed)
 
 
 def open_trained(trained: Trained, only: Sequence[str], seed: int) -> dict[str, Any]:
     """What is found inside a network of a store, as plain data by analysis."""
     (run,), model = only_runs(SymbolicRun, [trained.run]), trained.model
     assert isinstance(model, Seq2Seq)
-    codec = Codec(run.gap.world, run.condition, run.seed)
+    codec = Codec(run.gap.arithmetic, run.condition, run.seed)
     return open_symbolic(model, codec, sets_to_open(run), only=list(only), seed=seed)
 
 
@@ -125,7 +128,7 @@ def open_symbolic(
             raise BadInput(
                 f"only {name}: there is no such analysis{hint}; choose from {', '.join(ANALYSES)}", of="only"
             )
-    applying = [name for name in ANALYSES if name != "substitution" or codec.world.length == 2]
+    applying = [name for name in ANALYSES if name != "substitution" or codec.arithmetic.length == 2]
     found = {}
     for name in only or applying:
         on_start(name)

@@ -1,4 +1,4 @@
-"""One order for a circuit: which rules, which network, which width; build it, verify it, describe it."""
+"""One order for a construction: which rules, which network, which width; build it, verify it, describe it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from hardgap.core.errors import BadInput
 from hardgap.nn.spec import EncoderSpec
 from hardgap.theory.composition import Code, compose
-from hardgap.theory.construction import Circuit, construct
+from hardgap.theory.construction import Construction, construct
 from hardgap.theory.verification import Check, certified_margin, check_rows, every_row, random_rows
 from hardgap.worlds.automaton.rule import Rule
 
@@ -17,7 +17,7 @@ MAX_WIDTH = 4096  # attention takes W² numbers a head; routing in float32 would
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Blueprint:
     """`paper` asks for the paper's own architecture, `compact` for the fewest hidden units.
 
     Several rules are applied one after the other, a block each; `code` says how positions are written then.
@@ -33,12 +33,14 @@ class Recipe:
         if not 3 <= self.width <= MAX_WIDTH:
             raise BadInput(f"width {self.width} is not possible: give 3 to {MAX_WIDTH}")
         if self.compact and len(self.rules) > 1:
-            raise BadInput("a compact circuit has no room to clear its cells: it cannot be composed with other rules")
+            raise BadInput(
+                "a compact construction has no room to clear its cells: it cannot be composed with other rules"
+            )
         if self.code and len(self.rules) == 1:
             raise BadInput("a position code is chosen for compositions only: add another rule")
 
-    def build(self, width: int | None = None) -> Circuit:
-        """The circuit, at this recipe's width or at another."""
+    def build(self, width: int | None = None) -> Construction:
+        """The construction, at this blueprint's width or at another."""
         width, spec = width or self.width, EncoderSpec() if self.paper else None
         if len(self.rules) == 1:
             return construct(self.rules[0], width, spec=spec, compact=self.compact)

@@ -1,0 +1,63 @@
+"""Every page that shows what was measured, and what fills it: tables, sentences with numbers, figures, the index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from pathlib import Path
+
+from hardgap.core.progress import Progress, silent
+from hardgap.report.document import Content, marks, read_page, write_page
+from hardgap.studies import index, main_table_document
+from hardgap.studies.symbolic import document as symbolic
+from hardgap.studies.tempered import document as tempered
+
+PAGES = ("README.md", "docs/symbolic.md", "docs/tempered.md", "results/README.md")
+
+
+@dataclass(frozen=True)
+class BlockSet:
+    """Blocks that are made together: of what, their names, and what makes them from the folder of measured runs."""
+
+    about: str
+    blocks: tuple[str, ...]
+    content: Callable[[Path], Content]
+
+
+TEMPERED = BlockSet("the tempered recipe", tempered.BLOCKS, tempered.content)
+BLOCK_SETS = (
+    BlockSet("the main table", main_table_document.BLOCKS, main_table_document.content),
+    TEMPERED,
+    BlockSet("Experiment 2", symbolic.BLOCKS, lambda results: symbolic.content(results / "symbolic")),
+    BlockSet("the index", index.BLOCKS, index.content),
+)
+
+
+def read_pages(pages: Sequence[Path], block_sets: Sequence[BlockSet] = BLOCK_SETS) -> dict[Path, str]:
+    """The pages' texts, if all can be read and mark nothing unknown."""
+    return {page: read_page(page, (name for one_set in block_sets for name in one_set.blocks)) for page in pages}
+
+
+def contents(
+    texts: dict[Path, str], results: Path, block_sets: Sequence[BlockSet] = BLOCK_SETS, on_progress: Progress = silent
+) -> dict[Path, Content]:
+    """What each page may hold; only sets that some page needs are read, each once."""
+    needed = {page: [one for one in block_sets if {*one.blocks} & {*marks(text)}] for page, text in texts.items()}
+    wanted = [one for one in block_sets if any(one in several for several in needed.values())]
+    made = []
+    for place, one in enumerate(wanted):
+        on_progress(f"measuring {one.about}", place, len(wanted))
+        made.append(one.content(results))
+    found = dict(zip(wanted, made, strict=True))
+    return {page: reduce(or_, (found[one] for one in several)) for page, several in needed.items()}
+
+
+def write_pages(
+    texts: dict[Path, str], results: Path, block_sets: Sequence[BlockSet] = BLOCK_SETS, on_progress: Progress = silent
+) -> dict[Path, list[Path]]:
+    """Fill every page; the files that were written for each."""
+    made = contents(texts, results, block_sets, on_progress)
+    on_progress("pages and figures", 0, 0)
+    return {page: write_page(page, text, made[page]) for page, text in texts.items()}

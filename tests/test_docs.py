@@ -1,0 +1,101 @@
+"""Every link, path and module that the documentation names is there."""
+
+from __future__ import annotations
+
+import re
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "hardgap"
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "CHANGELOG.md",
+    ROOT / "results" / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted(path for path in (ROOT / "examples").iterdir() if path.is_file()),
+]
+LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
+PLACE = re.compile(r"(?<![\w./*-])(?:[\w.*-]+/)*[\w*-]+\.(?:py|md|toml|svg|png|csv)(?![\w/-])")
+MODULE = re.compile(r"\bhardgap(?:\.[A-Za-z_]\w*)+")
+FOLDERS = ("docs/", "examples/", "results/")
+
+
+def missing(text: str, page: Path) -> list[str]:
+    """What a text names and is not there."""
+    links = [m["target"] for m in LINK.finditer(text) if ":" not in m["target"]]
+    prose = LINK.sub("]", text)
+    places = [found[0] for found in PLACE.finditer(prose) if found[0].endswith(".py") or found[0].startswith(FOLDERS)]
+    modules = [found[0] for found in MODULE.finditer(prose)]
+    return [
+        *(f"link {link}" for link in links if not _linked(link, page)),
+        *(f"path {place}" for place in places if not _placed(place)),
+        *(f"module {name}" for name in modules if not _named(name)),
+    ]
+
+
+def _linked(link: str, page: Path) -> bool:
+    """Whether the file is there, and has a heading of that name."""
+    place, _, heading = link.partition("#")
+    target = page.parent / place if place else page
+    if not heading:
+        return target.exists()
+    return target.exists() and heading in [_anchor(line) for line in target.read_text().splitlines()]
+
+
+def _anchor(line: str) -> str:
+    """A heading as GitHub names it."""
+    return re.sub(r"[^\w -]", "", line.lstrip("#").strip().lower()).replace(" ", "-") if line.startswith("#") else ""
+
+
+def _placed(place: str) -> bool:
+    """Whether it is there: from the root, from the package as the glossary has it, or anywhere in it if only named."""
+    return any([*ROOT.glob(place), *PACKAGE.glob(place), *(PACKAGE.rglob(place) if "/" not in place else ())])
+
+
+def _named(name: str) -> bool:
+    """Whether it is a module, or a name that a module has."""
+    module, _, attribute = name.rpartition(".")
+    if _found(name):
+        return True
+    return (origin := _found(module)) is not None and re.search(rf"\b{attribute}\b", origin.read_text()) is not None
+
+
+def _found(module: str) -> Path | None:
+    """The file of a module."""
+    try:
+        found = find_spec(module)
+    except ModuleNotFoundError:  # what is asked for a submodule is no package
+        return None
+    return None if found is None else Path(str(found.origin))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_a_page_names_is_there(page: Path) -> None:
+    assert missing(page.read_text(), page) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("[x](docs/nowhere.md)", ["link docs/nowhere.md"]),
+        ("[x](docs/fidelity.md#no-such-heading)", ["link docs/fidelity.md#no-such-heading"]),
+        ("[x](docs/fidelity.md#the-desk-scale), [y](https://example.org/z)", []),
+        ("`worlds/automaton/rule.py`, `studies/symbolic/*.py` and `tests/conftest.py`", []),
+        ("`gap.py` was `worlds/gap.py`, `results/no.csv`", ["path worlds/gap.py", "path results/no.csv"]),
+        (
+            "`tests/test_nothing.py`; `report/symbolic_*.py`",
+            ["path tests/test_nothing.py", "path report/symbolic_*.py"],
+        ),
+        ("`hardgap.runs.store.Store`, `hardgap.core.errors`", []),
+        (
+            "`hardgap.runs.config`, hardgap.runs.store.Shop",
+            ["module hardgap.runs.config", "module hardgap.runs.store.Shop"],
+        ),
+    ],
+)
+def test_what_is_not_there_is_found(text: str, found: list[str]) -> None:
+    assert missing(text, ROOT / "README.md") == found
