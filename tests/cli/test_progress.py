@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from hardgap.cli import progress as module
@@ -57,3 +63,13 @@ def test_plain_lines_tell_how_long_it_may_take(
 )
 def test_durations_are_for_people(seconds: float, text: str) -> None:
     assert duration(seconds) == text
+
+
+def test_a_run_goes_on_when_nobody_reads_its_progress(tmp_path: Path) -> None:
+    """`hardgap train … 2>&1 | head -1`: the reader is gone, the run is not failed for it."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "hardgap", "train", "30", "--hide", "3", "--scale", "smoke", "--json"]
+    done = subprocess.run(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=writing)
+    os.close(writing)
+    assert json.loads(done.stdout)["status"] == "done"

@@ -110,6 +110,14 @@ def test_under_a_learning_rate_schedule_a_run_has_no_family(tiny: Tiny) -> None:
     assert short.family == short.id != long.family
 
 
+def test_a_copy_knows_its_own_id(tiny: Tiny) -> None:
+    run = tiny()
+    assert run.id  # looked up, and so kept with the run
+    copied = run.model_copy(update={"seed": 5})
+    assert (copied.id, copied.family) == (tiny(seed=5).id, tiny(seed=5).family)
+    assert copied.id != run.id
+
+
 def test_a_config_cannot_be_changed(tiny: Tiny) -> None:
     with pytest.raises(ValidationError, match="frozen"):
         tiny().seed = 4  # type: ignore[misc]

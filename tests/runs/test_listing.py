@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from hardgap.core.errors import BadInput
 from hardgap.core.run import Run
 from hardgap.core.words import differences
+from hardgap.runs.listing import check_list
 from hardgap.runs.owner import me
 from hardgap.runs.store import Store
 from hardgap.runs.wanted import Wanted
@@ -345,3 +346,9 @@ def test_a_page_of_a_long_list_reads_only_that_page(tmp_path: Path, tiny: Tiny) 
     store, _ = queued(tmp_path, 5_000, tiny())
     assert steps_of(store._db, lambda: store.listed(sort="-created", limit=50)) < 50
     assert [run.created for run in store.listed(sort="-created", limit=2, offset=1)] == [4998.0, 4997.0]
+
+
+def test_cells_are_not_read_as_a_number() -> None:
+    with pytest.raises(BadInput, match="011 reads as cells, not as a number: write 3"):
+        check_list([("hide", "011")], "created")
+    check_list([("hide", "3"), ("hide", "1,5")], "created")

@@ -182,7 +182,7 @@ def test_the_second_signal_ends_a_sweep_whose_worker_hangs_and_finished_runs_are
     code, said = driver.ended(10)
     assert code == 130
     assert "stopping, once every worker has saved what it has; another Ctrl-C ends at once" in said
-    assert "stopped; 1 of 2 runs are left, and the same command goes on with them" in said
+    assert "stopped; 1 of 2 runs left, and the same command goes on from there" in said
     assert statuses(tmp_path) == ["done", "running"]
 
 

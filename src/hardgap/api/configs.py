@@ -98,7 +98,7 @@ def grid(run: R, **lists: Iterable[Any]) -> list[R]:
 def _varied(run: R, fields: dict[str, Any]) -> R:
     """The run with these values. Code of the user's own is named by what is said here, not by where `run` is from."""
     one = run.changed(**fields)
-    return named(one) if one.plugins().keys() - run.plugins().keys() else one
+    return named(one) if one.plugins().items() - run.plugins().items() else one
 
 
 def plain(value: Any) -> Any:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 import time
+
+from hardgap.core.progress import tell_line
 
 FIRST_SECONDS, SHARE = 2.0, 0.05
 """There is a line after so long, and another whenever a twentieth of the time so far has passed."""
@@ -19,4 +20,4 @@ class Lines:
         now = time.monotonic()
         if now - self._last >= max(FIRST_SECONDS, SHARE * (now - self._began)):
             self._last = now
-            print(line, file=sys.stderr, flush=True)
+            tell_line(line)

@@ -43,6 +43,11 @@ class _Out(Console):
         raise BrokenPipeError  # `main` ends quietly; rich would exit with 1
 
 
+class _Err(Console):
+    def on_broken_pipe(self) -> None:
+        """Nobody reads what is said beside the data any more: the work goes on."""
+
+
 def out() -> Console:
     """Where data goes. A pipe gets whole lines, so that nothing is cut."""
     return _Out(file=sys.stdout, width=None if sys.stdout.isatty() else UNBROKEN, highlight=False)
@@ -50,7 +55,7 @@ def out() -> Console:
 
 def err() -> Console:
     """Where progress and complaints go."""
-    return Console(file=sys.stderr, width=None if sys.stderr.isatty() else UNBROKEN, highlight=False)
+    return _Err(file=sys.stderr, width=None if sys.stderr.isatty() else UNBROKEN, highlight=False)
 
 
 def complain(sentence: str) -> None:

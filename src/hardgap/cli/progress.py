@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from hardgap.cli.output import complain_in_between, duration, err
+from hardgap.core.progress import tell_line
 from hardgap.runs.signals import INTERRUPTED, Signals
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def _sweep_lines() -> Callable[[SweepProgress], None]:
         ended = now.done + now.failed
         if time.monotonic() - last >= QUIET_SECONDS or ended == now.total:
             last = time.monotonic()
-            print(f"{ended}/{now.total} runs, {_sweep_words(now)}", file=sys.stderr, flush=True)
+            tell_line(f"{ended}/{now.total} runs, {_sweep_words(now)}")
 
     return tell
 
@@ -129,7 +130,7 @@ def _plain(steps: int) -> Iterator[Watching]:
     def say(done: int, words: str = "") -> None:
         left = (steps - done) * last / max(1, done - first)
         eta = f", at most {left:.0f} s left" if done > first else ""
-        print(f"step {done}/{steps}{words}{eta}", file=sys.stderr, flush=True)
+        tell_line(f"step {done}/{steps}{words}{eta}")
 
     yield point, step
 
@@ -192,4 +193,4 @@ class _Lines:
             doing, done, total = self._now
             counted = f"{done}/{total} {doing}" if total else f"{doing} …"
             left = f", about {duration((now - self._began) * (total - done) / done)} left" if done else ""
-            print(f"{counted}{left}", file=sys.stderr, flush=True)
+            tell_line(f"{counted}{left}")

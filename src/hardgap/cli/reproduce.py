@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import TABLES, Engine, Show, choose_engine
+from hardgap.cli.output import TABLES, Show
 from hardgap.cli.studies import AS_USUAL, Ask, KeepFolder, measure_studies, show_list, tables_of
 
 
@@ -22,7 +22,6 @@ def reproduce(
         Path | None,
         Parameter(help="Folder of measured baselines (results/baselines); the store's if not given."),
     ] = None,
-    engine: Engine = None,
     output: Show = TABLES,
 ) -> int:
     """Run what is missing of a claim, then print measured beside published.
@@ -43,7 +42,6 @@ def reproduce(
     import hardgap.studies  # noqa: F401  (declares them)
     from hardgap.studies.study import STUDIES, choose
 
-    choose_engine(engine)
     if list_them:
         show_list(choose(studies) if studies else list(STUDIES.values()), asked, output)
         return 0

@@ -61,7 +61,8 @@ def show_runs(store: Store, found: list[Listed], of: int, output: Output) -> Non
     data = [as_dict(run) | {"differs": said} for run, said in zip(found, differ, strict=True)]
     if len(found) < of and not output.json:
         err().print(f"{len(found)} of {of:,} runs; --limit 0 shows all, --where and --status choose among them")
-    output.show(data, _runs_table(f"{plural(len(found), 'run')} in {store.folder}", data))
+    part = f" of {of:,}" if len(found) < of else ""
+    output.show(data, _runs_table(f"{plural(len(found), 'run')}{part} in {store.folder}", data))
 
 
 def _runs_table(title: str, data: list[dict[str, Any]]) -> Iterator[Table]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import STORE, Output, StoreFolder, err
+from hardgap.cli.output import STORE, Engine, Output, StoreFolder, choose_engine, err
 from hardgap.cli.writing import check_figure, check_folder
 from hardgap.core.errors import BadInput
 from hardgap.core.specs import Scale
@@ -38,6 +38,7 @@ class Asked:
     run: Annotated[bool, Parameter(help="Train what is missing; `--no-run` only prints what is there.")] = True
     figure: Annotated[Path | None, Parameter(help="Also draw it: FILE.svg, .png or .pdf.")] = None
     workers: Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")] = None
+    engine: Engine = None
     store: StoreFolder = STORE
 
 
@@ -56,6 +57,7 @@ def measure_studies(
     from hardgap.studies.measure import measure
     from hardgap.studies.study import limited, most_informative_first
 
+    choose_engine(asked.engine)
     if asked.seeds is not None and asked.seeds < 1:
         raise BadInput(f"--seeds {asked.seeds}: at least one seed is needed")
     chosen = [one if asked.seeds is None else limited(one, asked.seeds) for one in studies]
@@ -102,7 +104,7 @@ def show_list(studies: Sequence[Study], asked: Asked, output: Output) -> None:
     store = Store(asked.store, create=False) if (asked.store / DATABASE).exists() else None
     found = [(one, *progress(one, asked.scale, store)) for one in studies]
     data = [{"study": one.name, "claim": one.claim, "done": done, "planned": all_} for one, done, all_ in found]
-    rows = [[one.name, one.claim, f"{done}/{planned}"] for one, done, planned in found]
+    rows = [[one.name, one.claim, f"{done}/{planned}" if planned else "computed"] for one, done, planned in found]
     output.show(data, [Table(f"Studies at {asked.scale} scale", ["study", "claim", "runs"], rows, right=["runs"])])
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache, cached_property
 from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 
@@ -23,6 +23,8 @@ T = TypeVar("T", bound=Spec)
 R = TypeVar("R", bound="Run")
 
 CONFIG_VERSION = 1
+MOST_SCALED = 1000
+"""Bits of a number of steps by which a warm-up is scaled; a fraction of more does not fit a float."""
 
 
 class Run(Spec):
@@ -81,6 +83,10 @@ class Run(Spec):
         text = json.dumps(asked, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy that knows its own id: pydantic's would keep the one that this run has looked up."""
+        return self.but(**(update or {}))
+
     def but(self, **changes: Any) -> Self:
         """The same config with some fields changed, validated again."""
         data = self.model_dump() | changes
@@ -90,7 +96,9 @@ class Run(Spec):
         """In another number of steps, the learning rate rises over the same share of them."""
         data, optimiser = super().with_changes(changes), changes.get("optimiser", {})
         steps = data["budget"].get("steps") if isinstance(data["budget"], dict) else self.budget.steps
-        if isinstance(steps, int) and isinstance(optimiser, dict) and "warmup" not in optimiser:
+        if not isinstance(steps, int) or steps.bit_length() > MOST_SCALED:
+            return data
+        if isinstance(optimiser, dict) and "warmup" not in optimiser:
             data["optimiser"]["warmup"] = max(0, round(self.optimiser.warmup * steps / self.budget.steps))
         return data
 

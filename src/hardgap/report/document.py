@@ -41,7 +41,9 @@ def read_page(page: Path, names: Iterable[str]) -> str:
     """The page's text, if it can be read and its marks are of blocks with these names."""
     try:
         text = page.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise BadInput(f"{page} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
         raise BadInput(f"{page} cannot be read: {error}") from error
     try:
         check_marks(text, names)

@@ -65,7 +65,8 @@ class Checkpoints:
         self.folder = store_folder / "checkpoints" / run_id
 
     def save_state(self, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
-        self._save_latest("state", tensors, meta | {"run": self.run_id, "kind": "state"})
+        # The first states, which a longer run may go on from, were written without `attempt`.
+        self._save_latest("state", tensors, {"attempt": [0, 0]} | meta | {"run": self.run_id, "kind": "state"})
 
     def save_snapshot(self, weights: dict[str, Tensor], step: int, config: dict[str, Any]) -> None:
         path = self._path("step", step)

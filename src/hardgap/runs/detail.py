@@ -17,7 +17,7 @@ Stopping = Literal["budget", "solved", "diverged"]
 class Evaluation(Spec, strict=True):
     """One line of the curve; what its detail holds depends on the experiment."""
 
-    step: int = Field(ge=0)
+    step: int = Field(ge=0, lt=2**63)
     loss: float | None
     visible: Share
     holdout: Share

@@ -36,6 +36,7 @@ SUMMARY = {
     "lasting": "lasting_step",
     "transition": "transition_step",
 }
+LEADING_ZERO = re.compile(r"0[01]+")
 ARGUMENT = re.compile(r"model\.args\.[A-Za-z_]\w*")
 
 
@@ -155,8 +156,10 @@ def _read(kind: Any, text: str) -> Any:
         return None
     adapter: TypeAdapter[Any] = TypeAdapter(kind)
     if is_list(kind):
-        parts = text.strip("[]").split(",")
-        return adapter.dump_python(adapter.validate_python([part.strip() for part in parts]), mode="json")
+        parts = [part.strip() for part in text.strip("[]").split(",")]
+        if int in get_args(kind) and (cells := next(filter(LEADING_ZERO.fullmatch, parts), None)) is not None:
+            raise BadInput(f"{cells} reads as cells, not as a number: write {int(cells, 2)}")
+        return adapter.dump_python(adapter.validate_python(parts), mode="json")
     return adapter.dump_python(adapter.validate_strings(text), mode="json")
 
 

@@ -56,7 +56,7 @@ class Reader:
         """Tell a damaged file by its name."""
         try:
             yield
-        except sqlite3.OperationalError:
+        except (sqlite3.OperationalError, sqlite3.ProgrammingError):  # a busy store, a wrong use of it
             raise
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             raise BadInput(f"{self.path} is not a usable store: {error}; move it away, nothing was changed") from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
+from contextlib import suppress
 
 from hardgap.core.errors import BadInput
 from hardgap.core.loop import Stopped
@@ -25,8 +26,9 @@ def train_here(store: Store, run: Run, watcher: Watcher | None = None, *, engine
         raise BadInput(f"run {run.id} cannot be taken up: {why}")
     try:
         stopped = execute_claimed(store, run, owner, watcher, engine=engine)
-    except (BadInput, KeyboardInterrupt):
-        store.release(run.id, owner)
+    except BaseException:
+        with suppress(sqlite3.Error):  # the store itself may be what went wrong
+            store.release(run.id, owner)
         raise
     if stopped is None:
         raise BadInput(f"another process has taken over run {run.id}; `hardgap runs list` shows it")

@@ -17,6 +17,8 @@ Open = tuple[int, str, str, str | None, float | None, int]
 
 _OPEN = "wanted.rank, runs.id, runs.status, runs.owner, runs.heartbeat, runs.attempts"
 _numbers = count()
+MOST_STEPS = 2**40
+"""More than this many left to train are shown as so many; sums of them fit a column."""
 
 
 class Wanted:
@@ -27,7 +29,8 @@ class Wanted:
         self._table = f"temp.wanted_{next(_numbers)}"
         db.execute(f"CREATE TABLE {self._table} (rank INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, steps INTEGER)")
         db.execute("BEGIN")
-        db.executemany(f"INSERT OR IGNORE INTO {self._table} (id, steps) VALUES (?, ?)", runs)
+        held = ((run_id, min(steps, MOST_STEPS)) for run_id, steps in runs)
+        db.executemany(f"INSERT OR IGNORE INTO {self._table} (id, steps) VALUES (?, ?)", held)
         db.execute("COMMIT")
         self._size = db.execute(f"SELECT count(*) + 1 FROM {self._table}").fetchone()[0]
 

@@ -64,18 +64,19 @@ def rule_g(scale: Scale) -> Iterator[Arm]:
 def k_tables(results: Sequence[StudyResult]) -> list[Table]:
     """A row a number of hidden patterns: the paper, T = 1 and tempered."""
     scale, arms = results[0].scale, {tuple(a.labels.values()): a for one in results for a in one.arms}
-    rows = [_row(arms[rule, k, "T = 1"], arms[rule, k, "tempered"]) for rule, k, way in arms if way == "T = 1"]
+    rows = [_row(arms[rule, k, "T = 1"], arms[rule, k, "tempered"], scale) for rule, k, way in arms if way == "T = 1"]
     right = ["hidden of 32", "published", "its mean %", "T = 1", "mean %", "tempered", "tempered mean %"]
     title = f"Patterns hidden, {scale} scale, 50 epochs at T = 1 (tempered: its own ten)"
     return [Table(title, ["rule", *right, "verdict"], rows, right, detail=["tempered mean %", "its mean %"])]
 
 
-def _row(arm: Measured, tempered: Measured) -> list[object]:
+def _row(arm: Measured, tempered: Measured, scale: Scale) -> list[object]:
     paper = arm.published
     assert isinstance(paper, Rate)
     rule, k, _ = words(arm.labels)
     published = [f"{paper.successes}/{paper.n}", paper.mean]
-    return [rule, k, *published, _share(arm), _mean(arm), _share(tempered), _mean(tempered), arm.comparison.verdict]
+    verdict = "" if scale == "smoke" else arm.comparison.verdict
+    return [rule, k, *published, _share(arm), _mean(arm), _share(tempered), _mean(tempered), verdict]
 
 
 def _share(arm: Measured) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hardgap.studies.measure import StudyResult
 
 Labels = dict[str, str | int | float]
-WORDS = {"rule": "Rule {}", "pattern": "pattern {}", "T": "T = {:g}", "steps": "{} steps"}
+WORDS = {"rule": "Rule {}", "pattern": "pattern {}", "T": "T = {:g}", "steps": "{} steps", "statement": "statement {}"}
 """How a label is said; others are said as they are."""
 
 

@@ -42,7 +42,14 @@ def symbolic_runs(scale: Scale, holdout: str, condition: Condition, seeds: Itera
     return [base.but(seed=seed) for seed in seeds]
 
 
-def declare(name: str, claim: str, accuracies: tuple[float, ...], runs: Callable[[Scale], list[SymbolicRun]]) -> None:
+def declare(
+    name: str,
+    claim: str,
+    accuracies: tuple[float, ...],
+    runs: Callable[[Scale], list[SymbolicRun]],
+    *,
+    ours: bool = False,
+) -> None:
     """A cell of the table: one arm, labelled as its runs are."""
     published = Seeds("Tables 3 and 9", dict(zip(SEEDS, accuracies, strict=True)))
 
@@ -55,7 +62,7 @@ def declare(name: str, claim: str, accuracies: tuple[float, ...], runs: Callable
         "hardgap.studies.symbolic.cells:cell_tables",
         "hardgap.studies.symbolic.coverage_figure:symbolic_table_figure",
     )
-    add(Study(name, claim, arms, *shown))
+    add(Study(name, claim, arms, *shown, ours=ours))
 
 
 def _declare(holdout: str, condition: Condition, accuracies: tuple[float, ...]) -> None:

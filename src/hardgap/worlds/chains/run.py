@@ -48,13 +48,19 @@ class SymbolicRun(Run):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
+        if strange := sorted(self.sources.keys() - self.plugins().keys()):
+            raise ValueError(f"sources: {strange[0]} is not among the operators")
         if not self.plugins():  # a run can be read where a user's own operator is not
             assert self.gap  # making it checks it
-        elif strange := sorted(self.sources.keys() - self.plugins().keys()):
-            raise ValueError(f"sources: {strange[0]} is not among the operators")
         if self.budget.restart_at is not None:
             raise ValueError("budget.restart_at: a derivation is not run freely, so nothing visible contradicts it")
         return self
+
+    def but(self, **changes: Any) -> Self:
+        """The source of an operator goes with the operator."""
+        kept = changes.get("operators", self.operators)
+        sources = {path: source for path, source in self.sources.items() if path in kept}
+        return super().but(**{"sources": sources} | changes)
 
     @property
     def gap(self) -> ChainGap:

@@ -3,7 +3,7 @@
 paper   144,000 examples, 500 test examples of each pair. Paper is silent: batch 512, Adam 1e-3 and 100 epochs are ours
 desk    the same data seen 5.3 times, in smaller batches at a rate that rises to 4e-3 and falls, from small embeddings;
         few seen examples at each look, so that there can be many looks. Five to seven minutes a run, two side
-        by side; found by symbolic_search.py on two pairs that are not among the paper's four (docs/fidelity.md)
+        by side; found by studies/symbolic/search.py on two pairs that are not among the paper's four (docs/fidelity.md)
 smoke   seconds; what the tests use, shows nothing
 """
 
@@ -14,7 +14,7 @@ from hardgap.nn.spec import Seq2SeqSpec
 from hardgap.worlds.chains.run import SymbolicRun
 
 SEARCHED = ("^r", "L&")
-"""The pairs on which the desk scale was chosen (symbolic_search.py): not clean at that scale."""
+"""The pairs on which the desk scale was chosen (studies/symbolic/search.py): not clean at that scale."""
 PAPER_STEPS_PER_EPOCH = 282  # 144,000 examples in batches of 512
 
 

@@ -70,7 +70,7 @@ class SymbolicTask:
         return Batches(len(self._train[0]), self.run.optimiser.batch, self.run.seed, self.device)
 
     def check(self) -> None:
-        pass  # a gap that can be made has examples on both sides
+        assert len(self.sets.train)  # drawing them refuses what cannot be drawn
 
     def _tensor(self, tokens: Words) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(tokens)).to(self.device)

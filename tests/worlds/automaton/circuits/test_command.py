@@ -131,7 +131,7 @@ def test_a_run_that_went_on_from_a_shorter_one_is_followed_from_the_start(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"only": "lense"}, "only lense: there is no such analysis .did you mean lens"),
+        ({"only": "lense"}, "lense: there is no such analysis .did you mean lens"),
         ({"figure": Path("page.doc")}, "must end in .png, .svg, .pdf"),
         ({"over_time": True, "only": "lens"}, "goes without --only"),
         ({"step": 4}, "no snapshot at step 4"),

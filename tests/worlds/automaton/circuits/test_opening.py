@@ -94,7 +94,7 @@ def test_replacing_a_value_reaches_the_logits_and_ends_with_the_block(rows: NDAr
 
 @pytest.mark.parametrize(
     ("only", "message"),
-    [(["lenss"], "did you mean lens"), (["probes", "x"], "only x: there is no such analysis; choose from poly")],
+    [(["lenss"], "did you mean lens"), (["probes", "x"], "x: there is no such analysis; choose from poly")],
 )
 def test_an_unknown_analysis_is_refused(only: list[str], message: str, rows: NDArray[np.uint8]) -> None:
     with pytest.raises(BadInput, match=message):

@@ -128,7 +128,5 @@ def check_names(only: Iterable[str]) -> list[str]:
     for name in asked:
         if name not in ANALYSES:
             hint = did_you_mean(name, ANALYSES)
-            raise BadInput(
-                f"only {name}: there is no such analysis{hint}; choose from {', '.join(ANALYSES)}", of="only"
-            )
+            raise BadInput(f"{name}: there is no such analysis{hint}; choose from {', '.join(ANALYSES)}", of="only")
     return [name for name in ANALYSES if not asked or name in asked]

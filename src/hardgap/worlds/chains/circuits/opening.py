@@ -125,9 +125,7 @@ def open_symbolic(
     for name in only:
         if name not in ANALYSES:
             hint = did_you_mean(name, ANALYSES)
-            raise BadInput(
-                f"only {name}: there is no such analysis{hint}; choose from {', '.join(ANALYSES)}", of="only"
-            )
+            raise BadInput(f"{name}: there is no such analysis{hint}; choose from {', '.join(ANALYSES)}", of="only")
     applying = [name for name in ANALYSES if name != "substitution" or codec.arithmetic.length == 2]
     found = {}
     for name in only or applying:
