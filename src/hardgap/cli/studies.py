@@ -78,6 +78,8 @@ def measure_studies(
         _keep(store, chosen, asked.scale, keep)
     with show_parts("reading the runs") as on_progress:
         results = [measure(one, asked.scale, store, kept, on_progress) for one in chosen]
+    if not kept.exists() and any(one.prepare for one in chosen):
+        err().print(f"there are no measured baselines in {kept}; the committed ones are under results/")
     if asked.figure is not None:
         from hardgap.report.figures import save_figure
 

@@ -175,6 +175,7 @@ def measure(
     kept = kept or store.folder / "baselines"
     found = StudyResult(study, scale, tuple(measured(study.arms(scale), store, kept, on_progress)))
     if study.more is not None:
+        on_progress(f"{study.name}: all arms together", 0, 0)
         found.more.update(part(study.more)(found, store, kept))
     return found
 

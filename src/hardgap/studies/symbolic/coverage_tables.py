@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
-from hardgap.core.selection import SELECTIONS
+from hardgap.core.selection import PAPERS_CHOICE, SELECTIONS
 from hardgap.core.table import Table
 from hardgap.core.wording import percent
 from hardgap.studies.measure import StudyResult
+from hardgap.studies.symbolic.coverage import PAPERS_METHODS
 from hardgap.worlds.chains.baselines import SYMBOLIC_METHODS
 
 METHODS = [method.name for method in SYMBOLIC_METHODS]
@@ -65,7 +66,8 @@ def summary_table(report: dict[str, Any]) -> Table:
         row("MLP, from … to", "MLP range", _span(paper["MLP range"])),
     ]
     title = f"All pairs together, %, at {report['scale']} scale, by choice of checkpoint"
-    return Table(title, ["", "published", *SELECTIONS], rows, ["published", *SELECTIONS])
+    detail = [by for by in SELECTIONS if by != PAPERS_CHOICE]
+    return Table(title, ["", "published", *SELECTIONS], rows, ["published", *SELECTIONS], detail)
 
 
 def baselines_table(report: dict[str, Any]) -> Table:
@@ -78,7 +80,8 @@ def baselines_table(report: dict[str, Any]) -> Table:
         for holdout, published in paper["baselines"].items()
     ]  # fmt: skip
     title = f"Held-out accuracy, % [published]; {report['scale']} scale, checkpoint by {report['selection']}"
-    return Table(title, ["holdout", "network", *METHODS], rows, ["network", *METHODS])
+    detail = [name for name in METHODS if name not in PAPERS_METHODS]
+    return Table(title, ["holdout", "network", *METHODS], rows, ["network", *METHODS], detail)
 
 
 def _mean_of(pair: dict[str, Any], by: str, measure: str = "exact") -> Any:
