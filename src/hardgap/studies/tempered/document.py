@@ -17,15 +17,25 @@ from hardgap.studies.study import choose
 from hardgap.studies.tempered.search import search_table
 from hardgap.studies.tempered.words import tempered_words
 
-SEARCH, WORDS = "search", "tempered-words"
-BLOCKS = (*(one.name.partition("/")[2] for one in choose(["tempered"])), SEARCH, WORDS)
+SEARCH, WORDS, K_SWEEP = "search", "tempered-words", "k-sweep"
+BLOCKS = (*(one.name.partition("/")[2] for one in choose(["tempered"])), SEARCH, WORDS, K_SWEEP)
 """The tables that a page may show, and README's sentences."""
 
 
 def content(results: Path) -> Content:
     """All that pages may show, from the folder of measured runs."""
-    found = read_measured(results)
-    return Content(sections(found, results), figures(found))
+    found, sweep = read_measured(results), read_k_sweep(results)
+    tables, figure = (part(str(path)) for path in (sweep[0].study.tables, sweep[0].study.figure))
+    blocks = sections(found, results) | {K_SWEEP: markdown(tables(sweep))}
+    return Content(blocks, figures(found) | {K_SWEEP: partial(figure, sweep)})
+
+
+def read_k_sweep(results: Path) -> list[StudyResult]:
+    """The paper's own budget beside the recipe's, which the page sets against `cliff`."""
+    folder = results / K_SWEEP
+    with TemporaryDirectory() as place:
+        store = _taken_in(Path(place), [folder] if folder.is_dir() else [])
+        return [measure(one, "desk", store) for one in choose([K_SWEEP])]
 
 
 def read_measured(results: Path) -> dict[str, StudyResult]:
