@@ -18,6 +18,8 @@ from hardgap.nn.native import engine
 from hardgap.nn.native.functions import Network
 
 HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+LEAST_DIM = 2
+"""Normalised, a single number is 0; what rounding leaves of it would be made 300 times as large."""
 MOST_DIM, MOST_FFN = 128, 512
 """Larger networks gain nothing: their products want to be cut for the cache, not for registers alone."""
 OF_A_REGIME = "log_temperature"
@@ -89,10 +91,10 @@ def _is_watched() -> bool:
 
 
 def _sizes(heads: list[int], tensors: list[Tensor]) -> tuple[int, int, int, int, int]:
-    """Width, dimensions, heads, hidden units, layers; all 0 where layers differ or are too large."""
+    """Width, dimensions, heads, hidden units, layers; all 0 where layers differ or do not fit."""
     width, dim = tensors[0].shape if tensors[0].ndim == 2 else (0, 0)
     ffn = len(tensors[3 + 2 * OF_A_LAYER.index("ffn.expand")]) if heads else 0
-    if len(set(heads)) != 1 or dim > MOST_DIM or ffn > MOST_FFN:
+    if len(set(heads)) != 1 or not LEAST_DIM <= dim <= MOST_DIM or ffn > MOST_FFN:
         return 0, 0, 0, 0, 0
     return width, dim, heads[0], ffn, len(heads)
 
