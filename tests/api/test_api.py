@@ -151,6 +151,7 @@ def test_a_class_is_a_network_and_its_code_belongs_to_the_run(nets: Any) -> None
     assert type(hg.train(run).model()).__name__ == "Net"
     runs = hg.grid(hg.Automaton(30, 3, scale="smoke"), model=["encoder", "conv", nets.Net])
     assert runs[2].id == run.id
+    assert hg.grid(run, model=[nets.Net, "conv"])[0] == run  # named again, its code still belongs to it
 
 
 def test_changed_code_is_a_new_run_and_is_said(nets: Any, capsys: pytest.CaptureFixture[str]) -> None:

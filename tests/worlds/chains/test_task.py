@@ -287,3 +287,13 @@ def test_fewer_seen_examples_leave_the_other_sets_as_they_are() -> None:
     assert (len(few.eval_seen), len(few.test_seen)) == (48, 48)
     for name in ("train", "eval_holdout", "test_holdout"):
         assert np.array_equal(getattr(full, name).inputs, getattr(few, name).inputs)
+
+
+def test_the_source_of_an_operator_goes_with_the_operator() -> None:
+    own = {"operators": ["^", "|", "my_ops:add"], "sources": {"my_ops:add": "a" * 64}}
+    run = validated(SymbolicRun, {"holdout": "^|", "budget": {"steps": 2}, **own})
+    without = run.but(operators=("^", "|", "&"))
+    assert without.sources == {}
+    assert without.id == run.but(operators=("^", "|", "&"), sources={}).id
+    with pytest.raises(BadInput, match="my_ops:add is not among the operators"):
+        run.but(operators=("^", "|", "&"), sources=own["sources"])
