@@ -148,7 +148,8 @@ def _training(page: Page, demo: Demo, soft: list[dict[str, Any]], control: list[
     page.heading("A two-layer transformer, trained on the visible entries")
     page.paragraph(
         f"Left: it predicts {demo.soft.unrolling.steps} steps in a row, its own probabilities fed back, so that a late "
-        f"visible error can blame an early hidden guess. Right, {demo.beside}; {demo.why}."
+        f"visible error can blame an early hidden guess. Right, {demo.beside}; {demo.why}. A run stops at the first "
+        "evaluation that has everything right, which looks at hidden cells: trained on, it may lose the entry again."
     )
     if restarts(soft):
         page.paragraph(
