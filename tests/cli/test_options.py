@@ -13,7 +13,7 @@ from hardgap.core.run import Run
 IDS = (
     ("train 150 --hide 2", "92ec16f9b5ca"),
     ("train 30 --hide 3 --scale smoke", "9310fdef83c5"),
-    ("train 30 --hide 3 --scale paper", "cc989a832baa"),
+    ("train 30 --hide 3 --scale paper", "536e6c1a7766"),
     ("train D --hide-random 8 --unroll hard --seed 3", "c5ab374013d2"),
     ("train D --hide-random 8 --hide-seed 4 --unroll none", "9d8701da8f49"),
     ("train 150 --hide 3 --recipe tempered", "1dfd354cf9fc"),
