@@ -1,4 +1,4 @@
-"""Levels 1 and 2 by elimination, against the paper's table and against trying every value."""
+"""Criterion `gf2` by elimination, against the paper's table and against trying every value."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import pytest
 
 from hardgap.core.errors import BadInput
 from hardgap.worlds.automaton.gap import Gap
-from hardgap.worlds.automaton.identify.linear import affine_form, paper_systems, strict_systems
-from hardgap.worlds.automaton.identify.strict import strict_cells
+from hardgap.worlds.automaton.identify.linear import affine_form, paper_systems
 from hardgap.worlds.automaton.rollout import rollout
 from hardgap.worlds.automaton.rule import Rule, parse_rule
 
@@ -68,27 +67,11 @@ def test_elimination_agrees_with_trying_every_value(rule: Rule) -> None:
         assert paper_systems(gap, rows, steps).known.tolist() == expected
 
 
-@pytest.mark.parametrize("pattern", range(8))
-def test_strict_elimination_never_claims_more_than_the_exact_answer(pattern: int) -> None:
-    gap, rows = Gap(parse_rule("150"), (pattern,)), random_rows(60, 40)
-    systems, cells = strict_systems(gap, rows, 3), strict_cells(gap, rows, 3)
-    assert systems.unknowns.tolist() == cells.unknown.sum(axis=(0, 2)).tolist()
-    assert (systems.known <= cells.known.sum(axis=(0, 2))).all()
-    assert (systems.identified <= cells.identified).all()
-
-
-def test_strict_and_paper_agree_while_no_cell_is_downstream_of_a_hidden_one() -> None:
-    gap, rows = Gap(parse_rule("150"), (0,)), random_rows(100, 101)
-    paper, strict = paper_systems(gap, rows, 2), strict_systems(gap, rows, 2)
-    assert paper.rank.tolist() == strict.rank.tolist()
-    assert strict_systems(gap, rows, 3).identified.mean() < paper_systems(gap, rows, 3).identified.mean()
-
-
 def test_one_step_determines_nothing() -> None:
     gap, rows = Gap(parse_rule("150"), (2,)), random_rows(10, 101)
-    for systems in (paper_systems(gap, rows, 1), strict_systems(gap, rows, 1)):
-        assert not systems.identified.any()
-        assert systems.unknowns.sum() > 0
+    systems = paper_systems(gap, rows, 1)
+    assert not systems.identified.any()
+    assert systems.unknowns.sum() > 0
 
 
 def test_sixteen_elementary_rules_are_affine_and_others_are_refused() -> None:
