@@ -1,6 +1,6 @@
 """Every claim that is measured; importing this package declares them all."""
 
-from hardgap.studies import ceiling, gf2, k_sweep, main_table, theorems
+from hardgap.studies import atlas, ceiling, gf2, k_sweep, main_table, theorems
 from hardgap.studies.interpolation import study as interpolation
 from hardgap.studies.symbolic import ambiguity as symbolic_ambiguity
 from hardgap.studies.symbolic import coverage as symbolic_coverage
@@ -8,6 +8,7 @@ from hardgap.studies.symbolic import table as symbolic_table
 from hardgap.studies.tempered import cliff, dial, explain, forecast, target, wide
 
 __all__ = [
+    "atlas",
     "ceiling",
     "cliff",
     "dial",
