@@ -11,15 +11,15 @@ import torch
 
 from hardgap.core.loop import Observer
 from hardgap.core.run import validated
-from hardgap.core.selection import select_point
 from hardgap.core.task import Score
-from hardgap.runs.checkpoints import BEST, Checkpoints
+from hardgap.runs.checkpoints import Checkpoints
 from hardgap.runs.execute import Execution, Watcher, build_trainer, load_model
 from hardgap.runs.owner import me
 from hardgap.runs.store import Store
 from hardgap.worlds.automaton.run import AutomatonRun
 from hardgap.worlds.chains import task as symbolic
 from hardgap.worlds.chains.run import SymbolicRun
+from hardgap.worlds.chains.selection import select_point
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 PEAKS = {"holdout": {24: 0.3, 42: 0.4, 48: 0.4}, "seen": {12: 0.2, 30: 0.9, 105: 0.9}}
@@ -55,7 +55,7 @@ def assert_the_chosen_are_kept(store: Store, run: SymbolicRun) -> None:
     weights: dict[int, dict[str, torch.Tensor]] = {}
     fresh = build_trainer(run)
     fresh.run(Observer(on_point=lambda point: weights.update({point.step: fresh.weights()})))
-    chosen = {by: select_point(store.curve(run.id), by)["step"] for by in BEST}
+    chosen = {by: select_point(store.curve(run.id), by)["step"] for by in run.choices}
     assert chosen == {"eval-holdout": 42, "eval-seen": 30}
     for step in chosen.values():
         model, _ = load_model(store, run.id, step)

@@ -2,7 +2,7 @@
 
 checkpoints/<run>/state-00000800.safetensors    everything needed to go on; older ones are removed
 checkpoints/<run>/step-00000800.safetensors     weights only, kept
-checkpoints/<run>/eval-seen-00000800.safetensors   weights that a rule of selection would choose so far, one a rule
+checkpoints/<run>/eval-seen-00000800.safetensors   weights that a rule of the run would choose so far, one a rule
 """
 
 from __future__ import annotations
@@ -21,15 +21,12 @@ from hardgap.core.checkpoint import CorruptFile, load_tensors, save_tensors, sid
 from hardgap.core.errors import BadInput
 from hardgap.core.refusal import first_problem
 from hardgap.core.run import Run
-from hardgap.core.selection import Selection
 from hardgap.core.specs import Budget
 from hardgap.core.state import Count, StateMeta, Strict
 from hardgap.worlds import parse_run
 
 SNAPSHOTS = 10
 """A run keeps about this many evenly spaced snapshots, and two more around the transition."""
-BEST: tuple[Selection, ...] = ("eval-holdout", "eval-seen")
-"""Rules of selection that look at every evaluation; the chosen network is kept, wherever it stands."""
 
 
 class StateLabel(StateMeta):
@@ -73,7 +70,7 @@ class Checkpoints:
         if not sidecar(path).exists():
             save_tensors(path, weights, self._snapshot_meta(step, config))
 
-    def save_best(self, by: Selection, weights: dict[str, Tensor], step: int, config: dict[str, Any]) -> None:
+    def save_best(self, by: str, weights: dict[str, Tensor], step: int, config: dict[str, Any]) -> None:
         """Keep these weights as the best so far by one rule; those that were it before go."""
         self._save_latest(by, weights, self._snapshot_meta(step, config))
 
@@ -129,8 +126,7 @@ class Checkpoints:
 
     def snapshots(self) -> dict[int, Path]:
         """The kept weights by step, in order: evenly spaced ones, and the best ones."""
-        files = [pair for kind in (*BEST, "step") for pair in self._files(kind).items() if sidecar(pair[1]).exists()]
-        return dict(sorted(files))
+        return {step: path for step, path in self._files("(?!state).+").items() if sidecar(path).exists()}
 
     def load_snapshot(self, step: int, run: Run) -> dict[str, Tensor]:
         """The weights kept at a step, made by `run` or by one that shares its first steps."""
@@ -155,9 +151,9 @@ class Checkpoints:
         return self.folder / f"{kind}-{step:08d}.safetensors"
 
     def _files(self, kind: str) -> dict[int, Path]:
-        """The files of a kind by step, in order."""
+        """The files of a kind, a pattern, by step, in order."""
         named = re.compile(rf"{kind}-(\d+)\.safetensors")
-        found = [(named.fullmatch(path.name), path) for path in self.folder.glob(f"{kind}-*.safetensors")]
+        found = [(named.fullmatch(path.name), path) for path in self.folder.glob("*.safetensors")]
         return dict(sorted((int(name[1]), path) for name, path in found if name))
 
 

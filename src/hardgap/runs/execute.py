@@ -17,11 +17,10 @@ from hardgap.core.checkpoint import CorruptFile, load_weights
 from hardgap.core.errors import BadInput
 from hardgap.core.loop import Observer, Stopped, Trainer, under
 from hardgap.core.run import Run
-from hardgap.core.selection import select_point
 from hardgap.core.task import Point, Trained
 from hardgap.nn.adam import adam_for, library_of
 from hardgap.nn.native import engine
-from hardgap.runs.checkpoints import BEST, SNAPSHOTS, Checkpoints
+from hardgap.runs.checkpoints import SNAPSHOTS, Checkpoints
 from hardgap.runs.initial_weights import start_from
 from hardgap.runs.store import Store
 from hardgap.runs.versions import versions
@@ -198,15 +197,15 @@ class Execution:
         every = max(1, self.run.budget.steps // SNAPSHOTS // self.run.budget.evaluate_every)
         if point.step % (every * self.run.budget.evaluate_every) == 0:
             self.checkpoints.save_snapshot(self.trainer.weights(), point.step, self._config())
-        if "eval" in point.score.detail:
+        if self.run.choices:
             self._keep_best(point.step)
         self.watcher.on_point(point)
 
     def _keep_best(self, step: int) -> None:
-        """Have the network that each rule of selection chooses, so that it can be opened later."""
+        """Have the network that each rule of the run chooses, so that it can be opened later."""
         curve = [point.as_dict() for point in self.trainer.curve]
-        for by in BEST:
-            if select_point(curve, by)["step"] == step:
+        for by in self.run.choices:
+            if self.run.choose(curve, by)["step"] == step:
                 self.checkpoints.save_best(by, self.trainer.weights(), step, self._config())
 
     def _on_transition(self, weights: dict[str, Tensor], step: int) -> None:

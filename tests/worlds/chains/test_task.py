@@ -14,7 +14,6 @@ import torch
 from hardgap.core.errors import BadInput
 from hardgap.core.loop import Observer
 from hardgap.core.run import validated
-from hardgap.core.selection import select_point
 from hardgap.nn.seq2seq import Seq2Seq
 from hardgap.runs.certificate import Certificate
 from hardgap.runs.execute import Execution, Watcher, build_trainer, load_model
@@ -23,6 +22,7 @@ from hardgap.worlds import build_task, parse_run
 from hardgap.worlds.chains.chains import Arithmetic, Examples
 from hardgap.worlds.chains.gap import ChainGap, Sets
 from hardgap.worlds.chains.run import SymbolicRun
+from hardgap.worlds.chains.selection import select_point
 from hardgap.worlds.chains.task import SymbolicTask, decode_freely, judge_tokens
 from hardgap.worlds.chains.tokens import Codec, Condition
 

@@ -9,11 +9,11 @@ from pydantic import Field, ModelWrapValidatorHandler, ValidationInfo, field_val
 
 from hardgap.core.errors import BadInput
 from hardgap.core.run import Run, validated
-from hardgap.core.specs import ROLLOUT_STEPS, Positive, Unrolling
-from hardgap.core.words import regime_in_words
+from hardgap.core.specs import Positive
 from hardgap.nn.spec import ConvSpec, EncoderSpec, ModelSpec, PluginSpec
 from hardgap.worlds.automaton.detail import AutomatonDetail
 from hardgap.worlds.automaton.gap import Gap, parse_hidden
+from hardgap.worlds.automaton.regime import ROLLOUT_STEPS, Unrolling, regime_in_words
 from hardgap.worlds.automaton.rule import parse_rule
 
 MOST_CELLS = 2**31

@@ -15,6 +15,7 @@ from hardgap.worlds.chains.detail import SymbolicDetail
 from hardgap.worlds.chains.gap import ChainGap
 from hardgap.worlds.chains.operators import parse_operator
 from hardgap.worlds.chains.sampling import Ambiguity
+from hardgap.worlds.chains.selection import SELECTIONS, select_point
 from hardgap.worlds.chains.tokens import Condition
 
 
@@ -40,6 +41,11 @@ class SymbolicRun(Run):
     )
     optimiser: Optimiser = Optimiser(batch=512)
     model: Seq2SeqSpec = Seq2SeqSpec()
+
+    choices = SELECTIONS[1:]
+
+    def choose(self, curve: list[dict[str, Any]], by: str) -> dict[str, Any]:
+        return select_point(curve, by)
 
     @field_validator("operators")
     @classmethod

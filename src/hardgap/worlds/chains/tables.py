@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from hardgap.core.selection import SELECTIONS, select_point
 from hardgap.core.table import Table
 from hardgap.core.wording import percent
 from hardgap.worlds.chains.run import SymbolicRun
+from hardgap.worlds.chains.selection import SELECTIONS, select_point
 
 MEASURES = {"exact": "whole derivation", "pair": "operators", "f": "final value", "valid": "consistent derivation"}
 
