@@ -338,7 +338,9 @@ def with_another_curve(store: Store, run: AutomatonRun) -> None:
     """The result of a machine that computes otherwise."""
     row, curve = store.get(run.id), store.curve(run.id)
     store.remove(run.id)
-    store.put_done(run, [point | {"visible": point["visible"] / 2} for point in curve], "budget", row.versions, 1.0)
+    store.put_all_done(
+        [(run, [point | {"visible": point["visible"] / 2} for point in curve], "budget", row.versions, 1.0)]
+    )
 
 
 def test_retraining_tells_when_the_curve_differs(store: Store, tiny: Tiny) -> None:

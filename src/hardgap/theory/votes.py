@@ -37,10 +37,6 @@ class Verdict:
     verdict: str
     witness: str = ""
 
-    @property
-    def forced(self) -> bool:
-        return self.verdict in (RIGHT, WRONG)
-
 
 @dataclass(frozen=True)
 class PatternVotes:

@@ -99,15 +99,6 @@ def polynomial_of(logits: NDArray[np.float64], rule: Rule) -> Polynomial:
     )
 
 
-def values_of(coefficients: ArrayLike) -> NDArray[np.float64]:
-    """The value at every pattern of a polynomial whose coefficients are indexed like patterns."""
-    values = np.array(coefficients, dtype=np.float64)
-    for half in _halves(values.shape[-1]):
-        pairs = values.reshape(*values.shape[:-1], -1, 2, half)
-        pairs[..., 1, :] += pairs[..., 0, :]
-    return values
-
-
 def moebius(values: ArrayLike) -> NDArray[np.float64]:
     """The coefficient of every monomial, indexed by the pattern in which exactly its cells are 1.
 
