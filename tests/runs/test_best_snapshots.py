@@ -13,7 +13,7 @@ from hardgap.core.loop import Observer
 from hardgap.core.run import validated
 from hardgap.core.task import Score
 from hardgap.runs.checkpoints import Checkpoints
-from hardgap.runs.execute import Execution, Watcher, build_trainer, load_model
+from hardgap.runs.execute import Execution, build_trainer, load_model
 from hardgap.runs.owner import me
 from hardgap.runs.store import Store
 from hardgap.worlds.automaton.run import AutomatonRun
@@ -45,10 +45,10 @@ def peaks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(symbolic.SymbolicTask, "score", score)
 
 
-def trained(store: Store, run: Any, watcher: Watcher | None = None) -> Any:
+def trained(store: Store, run: Any, watcher: Observer | None = None) -> Any:
     store.add([run])
     assert store.claim([run.id], me()) == run.id
-    return Execution(store, run, me(), watcher or Watcher(), checkpoint_seconds=0.0)()
+    return Execution(store, run, me(), watcher or Observer(), checkpoint_seconds=0.0)()
 
 
 def assert_the_chosen_are_kept(store: Store, run: SymbolicRun) -> None:
@@ -79,7 +79,7 @@ def test_the_best_by_each_rule_is_kept_and_those_before_it_go(tmp_path: Path) ->
 @pytest.mark.parametrize("steps", [20, 31, 46, 80])
 def test_an_interruption_changes_nothing(tmp_path: Path, steps: int) -> None:
     store, seen = Store(tmp_path), list[int]()
-    stopping = Watcher(on_step=seen.append, should_stop=lambda: len(seen) >= steps)
+    stopping = Observer(on_step=seen.append, should_stop=lambda: len(seen) >= steps)
     assert trained(store, small(), stopping) == "interrupted"
     trained(store, small())
     assert_the_chosen_are_kept(store, small())

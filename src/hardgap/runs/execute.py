@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -43,22 +42,13 @@ def build_trainer(run: Run, *, decoy: bool = False, store_folder: Path | None = 
 
 
 @dataclass
-class Watcher:
-    """What the outside wants to see of a run in progress."""
-
-    on_point: Callable[[Point], None] = lambda point: None
-    on_step: Callable[[int], None] = lambda step: None
-    should_stop: Callable[[], bool] = lambda: False
-
-
-@dataclass
 class Execution:
     """One worker's turn at one run, from claim to finish, failure or release."""
 
     store: Store
     run: Run
     owner: str
-    watcher: Watcher = field(default_factory=Watcher)
+    watcher: Observer = field(default_factory=Observer)
     checkpoint_seconds: float = CHECKPOINT_SECONDS
     engine: str = field(default_factory=engine.asked)
 
@@ -211,6 +201,7 @@ class Execution:
     def _on_transition(self, weights: dict[str, Tensor], step: int) -> None:
         if self._is_mine():
             self.checkpoints.save_snapshot(weights, step, self._config())
+        self.watcher.on_transition(weights, step)
 
     def _should_stop(self) -> bool:
         return self._lost or self.watcher.should_stop()

@@ -21,11 +21,10 @@ from hardgap.core.errors import BadInput
 from hardgap.core.run import Run
 from hardgap.runs.detail import check_curve
 from hardgap.runs.digest import curve_digest, row_digest
-from hardgap.runs.opening import connect
 from hardgap.runs.owner import is_alive
 from hardgap.runs.reading import Reader, read_point
 from hardgap.runs.reading import Row as Row
-from hardgap.runs.schema import APPLICATION_ID, MIGRATIONS
+from hardgap.runs.schema import APPLICATION_ID, MIGRATIONS, connect
 from hardgap.runs.summary import summary_as_dict
 from hardgap.runs.wanted import Wanted
 from hardgap.worlds import parse_run

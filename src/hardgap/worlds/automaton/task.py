@@ -11,10 +11,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from hardgap.core.batches import Batches
-from hardgap.core.device import pick_device
 from hardgap.core.errors import BadInput
-from hardgap.core.task import Score
+from hardgap.core.task import Batches, Score, pick_device
 from hardgap.nn.build import build_model
 from hardgap.worlds.automaton.gap import Gap, Trajectory
 from hardgap.worlds.automaton.regime import ROLLOUT_STEPS
