@@ -14,9 +14,9 @@ from hardgap.cli.progress import show_parts
 from hardgap.cli.studies import AS_USUAL, Ask, measure_studies, tables_of
 from hardgap.cli.symbolic import OPTIONS, configure
 from hardgap.cli.writing import check_folder
-from hardgap.core.selection import Selection
 from hardgap.core.table import Table
 from hardgap.core.wording import percent
+from hardgap.worlds.chains.selection import Selection
 
 if TYPE_CHECKING:
     from hardgap.studies.symbolic.baselines import Baselines
