@@ -1,9 +1,11 @@
-"""Criterion `gf2` of identifiability (paper §4.3, Appendix E): does a row pin down its own hidden cells, by XOR alone?
+"""Criterion `gf2` of identifiability: does one row's rollout pin down its own hidden cells, by XOR alone?
 
-A cell of step t is *hidden* if the true neighbourhood that produced it is a hidden pattern. Only the hidden cells of
-step 1 are unknowns; every supervised cell of a later step is an equation. Later steps are the rule's own XOR of step 1,
-also through cells that are hidden themselves, which uses the hidden entry that is being asked for. The rule has to be
-affine over GF(2). See docs/identifiability.md for what this assumes.
+A cell of step t is *hidden* if the true neighbourhood that produced it is a hidden pattern. Its value is an unknown;
+every supervised cell of a later step is an equation. The rule has to be affine over GF(2).
+
+As in the paper (§4.3 and Appendix "GF(2) Constraint Solver Results") only the hidden cells of step 1 are unknown. Later
+steps are the rule's own XOR of step 1, also through cells that are hidden themselves, which uses the hidden entry that
+is being asked for; docs/identifiability.md says what that assumes.
 """
 
 from __future__ import annotations
@@ -29,7 +31,6 @@ class Systems:
     unknowns: NDArray[np.int64]  # hidden cells that an equation could mention
     constraints: NDArray[np.int64]  # equations that mention an unknown
     rank: NDArray[np.int64]
-    known: NDArray[np.int64]  # unknowns that have the same value in every solution
 
     @property
     def identified(self) -> NDArray[np.bool_]:
@@ -106,5 +107,4 @@ def _solve_batch(
     column = np.argsort(~unknown, axis=1, kind="stable")[:, : max(1, counts.max(initial=0))]
     real = np.take_along_axis(unknown, column, axis=1)
     systems = links[:, column].swapaxes(0, 1) & shown[:, :, None] & real[:, None, :]
-    reduced = gf2.reduce(systems)
-    return counts, systems.any(axis=2).sum(axis=1), reduced.rank, reduced.determined.sum(axis=1)
+    return counts, systems.any(axis=2).sum(axis=1), gf2.rank(systems)
