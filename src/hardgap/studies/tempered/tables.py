@@ -22,13 +22,14 @@ def each(table: Callable[[StudyResult], Table]) -> Tables:
 def arms_table(result: StudyResult) -> Table:
     shown = [arm for arm in result.arms if arm.n] or result.arms
     again = ["restarted"] if any(arm.restarted for arm in shown) else []
-    right = ["paper", "recovered", "Wilson, %", "solved", "median steps", *again]
+    given = ["its steps, at most"] if len({_given(arm) for arm in shown}) > 1 else []
+    right = ["paper, 50 epochs", *given, "recovered", "Wilson, %", "solved", "median steps", *again]
     rows = [
-        [*_name(arm), _paper(arm), _share(arm), _wilson(arm), f"{arm.solved}/{arm.n}", _median(arm),
-         *(arm.restarted or "" for _ in again)]
+        [*_name(arm), _paper(arm), *(_given(arm) for _ in given), _share(arm), _wilson(arm), f"{arm.solved}/{arm.n}",
+         _median(arm), *(arm.restarted or "" for _ in again)]
         for arm in shown
     ]  # fmt: skip
-    detail = ["Wilson, %", "median steps", "solved", "paper"]
+    detail = ["Wilson, %", "median steps", "solved", "paper, 50 epochs"]
     return Table(_title(result), ["factor", "value", *right], rows, right, detail)
 
 
@@ -106,6 +107,11 @@ def _title(result: StudyResult) -> str:
 def _steps(length: list[int]) -> str:
     """One number, or the fewest and the most."""
     return " to ".join(f"{number:,}" for number in dict.fromkeys((length[0], length[-1])))
+
+
+def _given(arm: Measured) -> str:
+    """The most steps that its runs may take."""
+    return _steps(sorted({run.budget.steps for run in arm.runs})) if arm.runs else ""
 
 
 def _p(p: float | None) -> str:
