@@ -19,6 +19,8 @@ from hardgap.bench.geometry import GEOMETRIES
 from hardgap.nn.native.engine import VARIABLE, current_name
 from hardgap.runs.local import ONE_THREAD
 
+OURS = "hardgap.bench.ours"
+
 
 @dataclass(frozen=True)
 class Throughput:
@@ -51,14 +53,14 @@ def measure(shape: str, updates: int, rounds: int, say: Callable[[str], None] = 
     for number in range(1, rounds + 1):
         say(f"{shape}, whole machine: round {number} of {rounds}")
         plain = ["hardgap.bench.plain", str(steps), "0", str(width), str(batch)]
-        ours = ["hardgap.bench.ours", "train", str(steps), "0", shape]
+        ours = [OURS, "train", str(steps), shape]
         eager = ONE_THREAD | {VARIABLE: "eager"}
         for name, command, copies, environment in (
             ("plain", plain, 1, {}), ("eager", ours, processes, eager), ("ours", ours, processes, ONE_THREAD),
             ("alone", ours, 1, ONE_THREAD),
         ):  # fmt: skip
             taken[name].append(sum(steps / seconds for seconds in run_copies(command, copies, environment)))
-        limits.append(sum(run_copies(["hardgap.bench.ours", "matmul", "0", "0", shape], processes, ONE_THREAD)))
+        limits.append(sum(run_copies([OURS, "matmul", "1024"], processes, ONE_THREAD)))
     ratios = _ratios(taken["ours"], taken["plain"])
     return Throughput(
         shape=shape,

@@ -17,10 +17,9 @@ from hardgap.core.errors import BadInput
 from hardgap.core.loop import Observer, Stopped, Trainer, under
 from hardgap.core.run import Run
 from hardgap.core.task import Point, Trained
-from hardgap.nn.adam import adam_for, library_of
 from hardgap.nn.native import engine
-from hardgap.runs.checkpoints import SNAPSHOTS, Checkpoints
-from hardgap.runs.initial_weights import start_from
+from hardgap.nn.native.adam import adam_for, library_of
+from hardgap.runs.checkpoints import SNAPSHOTS, Checkpoints, start_from
 from hardgap.runs.store import Store
 from hardgap.runs.versions import versions
 from hardgap.worlds import build_task
