@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache, reduce
 from itertools import combinations
-from operator import and_, or_, xor
+from operator import and_, attrgetter, or_, xor
 
 from hardgap.worlds.automaton.formula import cell_names, variable_table
 
@@ -99,8 +99,7 @@ class _Plan:
     right: int = 0
 
 
-def _cost(plan: _Plan) -> int:
-    return plan.cost
+_cost = attrgetter("cost")
 
 
 @cache

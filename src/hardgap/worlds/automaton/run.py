@@ -93,13 +93,9 @@ class AutomatonRun(Run):
 
     @field_validator("rule", mode="before")
     @classmethod
-    def _number_is_a_rule(cls, given: object) -> object:
-        return str(given) if isinstance(given, int) and not isinstance(given, bool) else given
-
-    @field_validator("rule")
-    @classmethod
-    def _canonical_rule(cls, text: str) -> str:
-        return parse_rule(text).spec
+    def _canonical_rule(cls, given: object) -> object:
+        is_rule = isinstance(given, str | int) and not isinstance(given, bool)
+        return parse_rule(str(given)).spec if is_rule else given
 
     @field_validator("hide", mode="before")
     @classmethod
