@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from hardgap.bench.geometry import GEOMETRIES
+from hardgap.bench.training import GEOMETRIES
 from hardgap.core.loop import Observer, Trainer
 from hardgap.core.specs import Budget, Optimiser
 from hardgap.nn.seq2seq import Seq2Seq

@@ -50,9 +50,8 @@ def _say(line: str) -> None:
 
 
 def _training(updates: int, rounds: int) -> Measured:
-    from hardgap.bench.geometry import GEOMETRIES
     from hardgap.bench.step import measure_step
-    from hardgap.bench.training import measure
+    from hardgap.bench.training import GEOMETRIES, measure
 
     found: dict[str, Any] = {}
     tables = []

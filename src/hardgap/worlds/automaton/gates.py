@@ -50,14 +50,6 @@ class Netlist:
         """How many values are given: the cells and the constant."""
         return 2 * self.radius + 2
 
-    def table(self) -> int:
-        """Return the table that the gates compute."""
-        values = [variable_table(name, self.radius) for name in cell_names(self.radius)]
-        values.append((1 << (1 << len(values))) - 1)
-        for gate in self.gates:
-            values.append(_OPERATIONS[gate.operation](values[gate.left], values[gate.right]))
-        return values[self.output]
-
     def formula_text(self) -> str:
         """Write the netlist as a formula.
 

@@ -59,10 +59,6 @@ class Patching(Finding):
     corrupted: float
     patches: tuple[Patch, ...]
 
-    def at(self, site: str, where: Where) -> Patch:
-        """One patch."""
-        return next(patch for patch in self.patches if (patch.site, patch.where) == (site, where))
-
 
 @dataclass(frozen=True)
 class _Pairs:

@@ -47,10 +47,6 @@ class Probes(Finding):
     readings: tuple[Reading, ...]
     majority: dict[str, float]
 
-    def at(self, level: str, bit: str) -> Reading:
-        """The reading of one bit at one level."""
-        return next(reading for reading in self.readings if (reading.level, reading.bit) == (level, bit))
-
 
 def linear_probes(model: nn.Module, gap: Gap, rows: NDArray[np.uint8], *, untrained: nn.Module | None = None) -> Probes:
     """Train and test a probe for every bit at every level; `untrained` is the control."""

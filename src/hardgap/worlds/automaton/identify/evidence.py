@@ -54,9 +54,6 @@ class Evidence:
                 return Depth(depth.steps, depth.windows[chosen], depth.targets[chosen])
         return None
 
-    def fits(self, candidate: Rule) -> bool:
-        return self.refutation(candidate) is None
-
 
 def every_row(gap: Gap, steps: int) -> Evidence:
     """The evidence of all rows of all widths, which is as much as can be visible in `steps` steps."""
