@@ -105,7 +105,8 @@ def planted(call: Call, tiny: Tiny) -> Planted:
 
 LOOKS = [
     "runs list", "runs list --json", "runs show NETWORK", "runs show CHAIN --json", "runs export results",
-    "runs import results", "reproduce main --no-run --scale smoke", "symbolic coverage --no-run --scale smoke",
+    "runs import results", "reproduce main --no-run --scale smoke",
+    "reproduce symbolic/coverage --no-run --scale smoke",
     "baselines --solved 30", "train 30 --hide 3 --scale smoke", "runs rm NETWORK", "runs rm CHAIN",
 ]  # fmt: skip
 OPENS = [

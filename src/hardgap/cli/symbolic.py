@@ -170,10 +170,5 @@ def symbolic_config(store: Store, run: str, *, trusted: bool) -> SymbolicRun:
 
 
 # The others live in files of their own, and are loaded when they are asked for.
-for _place in (
-    "symbolic_coverage:baselines",
-    "symbolic_coverage:coverage",
-    "symbolic_analyse:analyse",
-    "symbolic_document:document",
-):
-    symbolic.command(f"hardgap.cli.{_place}", name=_place.partition(":")[2])
+symbolic.command("hardgap.cli.symbolic_baselines:baselines", name="baselines")
+symbolic.command("hardgap.cli.symbolic_analyse:analyse", name="analyse")
