@@ -12,7 +12,6 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from hardgap.nn.native.engine import VARIABLE, current_name
@@ -43,29 +42,12 @@ class Geometry(NamedTuple):
 GEOMETRIES = {"paper": Geometry(101, 128, 1), "desk": Geometry(11, 64, 16)}
 
 
-@dataclass(frozen=True)
-class Throughput:
-    """Training steps a second of the whole machine, and how they relate."""
+def measure(shape: str, updates: int, rounds: int, say: Callable[[str], None] = lambda line: None) -> dict[str, Any]:
+    """`rounds` interleaved rounds of `updates` training steps each (16 times as many at desk scale).
 
-    shape: str
-    engine: str
-    plain: float
-    eager: float
-    ours: float
-    ratio: float
-    ratios: tuple[float, ...]
-    to_eager: float
-    flat: float  # what a step costs with a process a core, relative to one process alone
-    matmul_gflops: float
-    share_of_matmul: float
-    processes: int
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-
-def measure(shape: str, updates: int, rounds: int, say: Callable[[str], None] = lambda line: None) -> Throughput:
-    """`rounds` interleaved rounds of `updates` training steps each (16 times as many at desk scale)."""
+    Training steps a second of the whole machine, and how they relate. `flat` is what a step costs with a process a
+    core, relative to one process alone.
+    """
     geometry, processes = GEOMETRIES[shape], os.cpu_count() or 1
     width, batch, repeats = geometry
     steps = updates * repeats
@@ -83,22 +65,20 @@ def measure(shape: str, updates: int, rounds: int, say: Callable[[str], None] = 
             taken[name].append(sum(steps / seconds for seconds in run_copies(command, copies, environment)))
         limits.append(sum(run_copies([OURS, "matmul", "1024"], processes, ONE_THREAD)))
     ratios = _ratios(taken["ours"], taken["plain"])
-    return Throughput(
-        shape=shape,
-        engine=current_name(),
-        plain=statistics.median(taken["plain"]),
-        eager=statistics.median(taken["eager"]),
-        ours=statistics.median(taken["ours"]),
-        ratio=statistics.median(ratios),
-        ratios=ratios,
-        to_eager=statistics.median(_ratios(taken["ours"], taken["eager"])),
-        flat=statistics.median(processes * one / all_ for one, all_ in zip(taken["alone"], taken["ours"], strict=True)),
-        matmul_gflops=statistics.median(limits),
-        share_of_matmul=statistics.median(
-            rate * geometry.flops / 1e9 / limit for rate, limit in zip(taken["ours"], limits, strict=True)
-        ),
-        processes=processes,
-    )
+    flat = [processes * one / all_ for one, all_ in zip(taken["alone"], taken["ours"], strict=True)]
+    shares = [rate * geometry.flops / 1e9 / limit for rate, limit in zip(taken["ours"], limits, strict=True)]
+    return {
+        "shape": shape,
+        "engine": current_name(),
+        **{name: statistics.median(taken[name]) for name in ("plain", "eager", "ours")},
+        "ratio": statistics.median(ratios),
+        "ratios": ratios,
+        "to_eager": statistics.median(_ratios(taken["ours"], taken["eager"])),
+        "flat": statistics.median(flat),
+        "matmul_gflops": statistics.median(limits),
+        "share_of_matmul": statistics.median(shares),
+        "processes": processes,
+    }
 
 
 def _ratios(ours: list[float], theirs: list[float]) -> tuple[float, ...]:

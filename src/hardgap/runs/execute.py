@@ -126,11 +126,6 @@ class Execution:
             self.engines.append(now)
 
     def _resume(self, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
-        self._restore(tensors, meta)
-        self.engines = _engines(meta)
-        self._add_points(meta["curve"])
-
-    def _restore(self, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
         try:
             self.trainer.restore(tensors, meta)
         except (RuntimeError, LookupError, TypeError, ValueError) as error:
@@ -138,6 +133,8 @@ class Execution:
             raise CorruptFile(
                 f"the state in {self.checkpoints.folder} does not fit this run's network: {reason:.200}"
             ) from error
+        self.engines = _engines(meta)
+        self._add_points(meta["curve"])
 
     def _from_shorter(self) -> State | None:
         for run_id in self.store.shorter(self.run):
