@@ -18,9 +18,8 @@ from fractions import Fraction
 import numpy as np
 
 from hardgap.theory.cube import Ints, agreement, rule_labels, shell_sums
-from hardgap.theory.kernel_ridge import level_gaps
+from hardgap.theory.kernel_ridge import UnsettledError, level_gaps, ridge_signs
 from hardgap.theory.polynomials import signs_inside
-from hardgap.theory.ridge_signs import UnsettledError, ridge_signs
 from hardgap.theory.similarity import knn_vote_range, ray_votes
 from hardgap.theory.trees import vote_extremes, vote_extremes_of_set
 from hardgap.worlds.automaton.gap import Gap
