@@ -1,6 +1,6 @@
 """Every claim that is measured; importing this package declares them all."""
 
-from hardgap.studies import ceiling, gf2, k_sweep, main_table, per_pattern, rule_30_hard, theorems
+from hardgap.studies import ceiling, dynamics, gf2, k_sweep, main_table, per_pattern, rule_30_hard, theorems
 from hardgap.studies.interpolation import study as interpolation
 from hardgap.studies.symbolic import ambiguity as symbolic_ambiguity
 from hardgap.studies.symbolic import coverage as symbolic_coverage
@@ -11,6 +11,7 @@ __all__ = [
     "ceiling",
     "cliff",
     "dial",
+    "dynamics",
     "explain",
     "forecast",
     "gf2",
