@@ -2,7 +2,8 @@
 
 The paper draws ten seeds and a line at 85 %. Here the claim itself is tested: the visible accuracy at the evaluation at
 which holdout accuracy first reaches 50 %. Networks of Experiment 2 rarely get there, so theirs is half of the best that
-a run reaches, where that is a rise at all (20 % or more). Evaluations are 50 steps apart (300 in Experiment 2), so a crossing lies between two of them.
+a run reaches, where that is a rise at all (20 % or more). Evaluations are 50 steps apart (300 in Experiment 2), so a
+crossing lies between two of them.
 
 Paper is silent: how near 85 % is near. Here a crossing below 80 % contradicts "not before about 85 %".
 """
