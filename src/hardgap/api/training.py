@@ -57,13 +57,14 @@ def sweep(
 ) -> Results:
     """Train what is missing of these runs in worker processes, as many as cores, for at most so many seconds.
 
-    What is finished comes back, in the order asked for; `.failed` says which failed and why, `.left` what is not done.
-    Killed or stopped, the same call goes on from there.
+    What is finished comes back, each run once, in the order asked for; `.failed` says which failed and why, `.left`
+    what is not done. Killed or stopped, the same call goes on from there.
 
         runs = hg.grid(hg.Automaton(150, hide=2), seed=range(5), unrolling__feedback=["soft", "hard"])
         frame = hg.sweep(runs, store="runs").frame()
     """
-    wanted, opened = [runs] if isinstance(runs, Run) else list(runs), open_store(store, create=True)
+    opened = open_store(store, create=True)
+    wanted = list({run.id: run for run in ([runs] if isinstance(runs, Run) else runs)}.values())
     _tell_other_code(opened, wanted)
     tell = watch if callable(watch) else _progress() if watch else lambda now: None
     if run_sweep(opened, wanted, workers=workers, seconds=seconds, on_progress=tell) == "interrupted":

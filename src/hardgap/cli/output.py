@@ -133,8 +133,8 @@ def show_table(table: Table) -> None:
     """A table on stdout.
 
     It is as wide as the terminal at most, and as wide as its content in a pipe. Columns of `detail` are left out
-    first, from the last on, while the table is wider than that (its least width: what the first column, numbers and
-    verdicts need, 24 characters for each column of words, 3 between two); if that is not enough, rows are stacked.
+    first, from the last on, while the table is wider than that (its least width: what numbers, verdicts and words of
+    the first column need, 24 characters for each column of words, 3 between two); then rows are stacked.
     """
     console = out()
     if table.title:

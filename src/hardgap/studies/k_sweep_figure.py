@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from hardgap.core.errors import BadInput
 from hardgap.report.figures import HOLDOUT, PAPER, STYLE, VISIBLE
-from hardgap.studies.k_sweep import PUBLISHED
+from hardgap.studies.identifiability import TRAINED_K
 from hardgap.studies.measure import StudyResult
 
 LOOKS = {"T = 1": (VISIBLE, "measured, T = 1, 50 epochs"), "tempered": (HOLDOUT, "measured, tempered")}
@@ -34,8 +34,8 @@ def k_figure(results: Sequence[StudyResult]) -> Figure:
 
 def _panel(axes: Axes, one: StudyResult) -> None:
     rule = str(one.arms[0].labels["rule"])
-    places = [100 * k / PATTERNS for k in PUBLISHED[rule]]
-    axes.plot(places, [mean for mean, _ in PUBLISHED[rule].values()], "s--", color=PAPER, markersize=4,
+    places = [100 * k / PATTERNS for k in TRAINED_K[rule]]
+    axes.plot(places, [mean for mean, _ in TRAINED_K[rule].values()], "s--", color=PAPER, markersize=4,
               label="published, width 101")  # fmt: skip
     for way, (colour, label) in LOOKS.items():
         arms = [arm for arm in one.arms if arm.labels["way"] == way and arm.n]

@@ -10,6 +10,7 @@ from hardgap.core.selection import PAPERS_CHOICE, SELECTIONS
 from hardgap.core.table import Table
 from hardgap.core.wording import percent
 from hardgap.studies.measure import StudyResult
+from hardgap.studies.numbers import beside
 from hardgap.studies.symbolic.coverage import PAPERS_METHODS
 from hardgap.worlds.chains.baselines import SYMBOLIC_METHODS
 
@@ -75,8 +76,8 @@ def baselines_table(report: dict[str, Any]) -> Table:
     paper = report["published"]
     pairs = {pair["holdout"]: pair for pair in report["pairs"]}
     rows: list[list[object]] = [
-        [holdout, _beside(_mean_of(pairs[holdout], report["selection"]), paper["network"][holdout]),
-         *(_beside(pairs[holdout]["baselines"].get(name), published.get(name)) for name in METHODS)]
+        [holdout, beside(_mean_of(pairs[holdout], report["selection"]), paper["network"][holdout]),
+         *(beside(pairs[holdout]["baselines"].get(name), published.get(name)) for name in METHODS)]
         for holdout, published in paper["baselines"].items()
     ]  # fmt: skip
     title = f"Held-out accuracy, % [published]; {report['scale']} scale, checkpoint by {report['selection']}"
@@ -105,7 +106,3 @@ def _span(values: Any) -> str:
 
 def _best(found: Any) -> str:
     return "–" if found is None else f"{_percent(found[1])} ({found[0]})"
-
-
-def _beside(share: float | None, published: float | None) -> str:
-    return _percent(share) + ("" if published is None else f" [{published:.1f}]")

@@ -156,10 +156,8 @@ def cliff_figure(result: StudyResult) -> Figure:
                   label="determined by what is visible")  # fmt: skip
         _line(axes, [arm for arm in arms if arm.labels["way"] == "tempered"], TEMPERED, "tempered")
         _line(axes, [arm for arm in arms if arm.labels["way"] == "T = 1"], CONTROL, "T = 1, same sets and steps")
-        paper = TRAINED_K[rule]
-        axes.plot(
-            list(paper), list(paper.values()), "--", marker="s", markersize=4, color=PAPER, label="paper, 50 epochs"
-        )
+        means = [mean for mean, _ in TRAINED_K[rule].values()]
+        axes.plot(list(TRAINED_K[rule]), means, "s--", markersize=4, color=PAPER, label="paper, 50 epochs")
         axes.set_title(f"Rule {rule}", loc="left")
         axes.set_xlabel("patterns hidden, of 32")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
