@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from hardgap.api.result import Result, Results
-from hardgap.api.watching import Lines
 from hardgap.core.run import Run
-from hardgap.core.wording import percent
 from hardgap.runs.listing import conditions
 from hardgap.runs.local import SweepProgress, run_sweep
 from hardgap.runs.signals import Signals
 from hardgap.runs.store import Store, open_store
+from hardgap.runs.watching import run_lines, sweep_lines
 
 STORE = "hardgap-runs"
 Watch = bool | Callable[[dict[str, Any]], None]
@@ -38,9 +37,10 @@ def train(run: Run, store: Store | Path | str = STORE, *, watch: Watch = True) -
 
     opened, stop = open_store(store, create=True), threading.Event()
     watcher = Watcher(should_stop=stop.is_set)
-    if watch:
-        tell = watch if callable(watch) else _evaluations(run)
-        watcher.on_point = lambda point: tell(point.as_dict())
+    if callable(watch):
+        watcher.on_point = lambda point: watch(point.as_dict())
+    elif watch:
+        watcher.on_point, watcher.on_step = run_lines(run.budget.steps)
     _tell_other_code(opened, [run])
     with _one_thread(), _stopped_by(stop.set):
         train_here(opened, run, watcher)
@@ -66,7 +66,7 @@ def sweep(
     opened = open_store(store, create=True)
     wanted = list({run.id: run for run in ([runs] if isinstance(runs, Run) else runs)}.values())
     _tell_other_code(opened, wanted)
-    tell = watch if callable(watch) else _progress() if watch else lambda now: None
+    tell = watch if callable(watch) else sweep_lines() if watch else lambda now: None
     if run_sweep(opened, wanted, workers=workers, seconds=seconds, on_progress=tell) == "interrupted":
         raise KeyboardInterrupt
     found = _results(opened, [run.id for run in wanted], left=wanted)
@@ -103,27 +103,6 @@ def _tell_other_code(store: Store, runs: list[Run]) -> None:
     known = store.progress(run.id for run in runs)
     for sentence in other_code(store, [run for run in runs if run.id not in known]):
         print(f"hardgap: {sentence}", file=sys.stderr)
-
-
-def _evaluations(run: Run) -> Callable[[dict[str, Any]], None]:
-    lines = Lines()
-
-    def tell(now: dict[str, Any]) -> None:
-        shares = ", ".join(f"{name} {percent(now[name])} %" for name in ("visible", "holdout"))
-        lines.tell(f"step {now['step']}/{run.budget.steps}: {shares}")
-
-    return tell
-
-
-def _progress() -> Callable[[SweepProgress], None]:
-    lines = Lines()
-
-    def tell(now: SweepProgress) -> None:
-        left = "" if now.seconds_left is None else f", at most {now.seconds_left:.0f} s left"
-        failed = f", {now.failed} failed" if now.failed else ""
-        lines.tell(f"{now.done}/{now.total} runs done{failed}{left}")
-
-    return tell
 
 
 @contextmanager

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from hardgap.cli.output import STORE, TABLES, Output, Show, StoreFolder, Trust, complain, duration, err
+from hardgap.cli.output import STORE, TABLES, Output, Show, StoreFolder, Trust, complain, err
 from hardgap.cli.progress import show_parts
 from hardgap.core.errors import BadInput
 from hardgap.core.parts import part
 from hardgap.core.table import Table
-from hardgap.core.wording import percent, plural
+from hardgap.core.wording import duration, percent, plural
 from hardgap.core.words import as_text, differences, flattened
 from hardgap.runs.digest import STATUSES, Damaged
 from hardgap.runs.listing import Listed, check_list

@@ -42,3 +42,17 @@ def listed(names: Iterable[object], last: str = "and") -> str:
     """
     *first, end = [str(name) for name in names] or [""]
     return f"{', '.join(first)} {last} {end}" if first else end
+
+
+def duration(seconds: float) -> str:
+    """A time that a person can read.
+
+    >>> duration(42), duration(90), duration(5400)
+    ('42 s', '1 min 30 s', '1 h 30 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
