@@ -13,7 +13,7 @@ from hardgap.api.result import Result, Results
 from hardgap.core.run import Run
 from hardgap.runs.listing import conditions
 from hardgap.runs.local import SweepProgress, run_sweep
-from hardgap.runs.signals import Signals
+from hardgap.runs.signals import Signals, interrupt
 from hardgap.runs.store import Store, open_store
 from hardgap.runs.watching import run_lines, sweep_lines
 
@@ -126,9 +126,5 @@ def _stopped_by(stop: Callable[[], object]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    with Signals(stop, _interrupt):
+    with Signals(stop, interrupt):
         yield
-
-
-def _interrupt() -> None:
-    raise KeyboardInterrupt

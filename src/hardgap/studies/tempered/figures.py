@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -13,7 +12,7 @@ from matplotlib.image import AxesImage
 from matplotlib.ticker import MaxNLocator
 
 from hardgap.core.errors import BadInput
-from hardgap.report.figures import HIDDEN, HOLDOUT, PAPER, STYLE, VISIBLE, draw_line, mark_restarts
+from hardgap.report.figures import HIDDEN, HOLDOUT, PAPER, VISIBLE, draw_line, mark_restarts, styled
 from hardgap.studies.identifiability import TRAINED_K
 from hardgap.studies.measure import Measured, StudyResult
 from hardgap.studies.tempered.tables import way_of
@@ -27,12 +26,12 @@ LINES = ("-", "--", ":", "-.")
 def drawn(draw: Callable[[StudyResult], Figure]) -> Callable[[Sequence[StudyResult]], Figure]:
     """The figure of one study in the style of all, refused where nothing has been measured."""
 
+    @styled
     def figure(results: Sequence[StudyResult]) -> Figure:
         (result,) = results
         if not any(arm.n for arm in result.arms):
             raise BadInput(f"nothing of {result.name} has been measured yet at {result.scale} scale")
-        with mpl.rc_context(STYLE):
-            return draw(result)
+        return draw(result)
 
     return figure
 
