@@ -98,7 +98,7 @@ def test_a_page_is_filled_and_drawn_from_results_and_the_second_time_it_is_up_to
     store, page = Store(tmp_path / "s"), tmp_path / "page.md"
     detail = {"patterns": [1.0] * 8, "rollout_visible": [1.0] * 4, "rollout_holdout": [1.0] * 4}
     curve = [{"step": 0, "loss": None, "visible": 1.0, "holdout": 1.0, "detail": detail}]
-    store.put_done(run, curve, "solved", {}, 1.0)
+    store.put_all_done([(run, curve, "solved", {}, 1.0)])
     export_runs(store, store.rows(), tmp_path / "results/tempered/target")
     page.write_text("![](figures/tempered-target.svg)\n<!-- measured: target -->\n<!-- end -->\n")
     code, _, err = call(capsys, "document", "page.md")

@@ -82,7 +82,7 @@ def finish(store: Store, run: Run, like: Run) -> str:
 
     trainer = build_trainer(like)
     trainer.run()
-    store.put_done(run, [point.as_dict() for point in trainer.curve], "budget", {}, 1.0)
+    store.put_all_done([(run, [point.as_dict() for point in trainer.curve], "budget", {}, 1.0)])
     kept = Checkpoints(store.folder, run.id)
     kept.save_state(*trainer.state())
     for step in (0, trainer.step):

@@ -18,8 +18,8 @@ from hardgap.runs.signals import INTERRUPTED, Signals
 from hardgap.runs.watching import Watching, part_lines, point_words, run_lines, sweep_lines, sweep_words
 
 if TYPE_CHECKING:
+    from hardgap.core.loop import Observer
     from hardgap.core.run import Run
-    from hardgap.runs.execute import Watcher
     from hardgap.runs.local import SweepProgress
 
 
@@ -38,9 +38,9 @@ def show_sweep() -> Iterator[Callable[[SweepProgress], None]]:
 
 
 @contextmanager
-def watch(run: Run) -> Iterator[Watcher]:
+def watch(run: Run) -> Iterator[Observer]:
     """A watcher that shows progress on stderr and stops cleanly on Ctrl-C or SIGTERM, at once on another."""
-    from hardgap.runs.execute import Watcher
+    from hardgap.core.loop import Observer
 
     asked = threading.Event()
 
@@ -49,7 +49,7 @@ def watch(run: Run) -> Iterator[Watcher]:
         complain_in_between("stopping after this step; another Ctrl-C ends at once")
 
     with Signals(stop, _end_at_once), _shown(run.budget.steps) as (point, step):
-        yield Watcher(on_point=point, on_step=step, should_stop=asked.is_set)
+        yield Observer(on_point=point, on_step=step, should_stop=asked.is_set)
 
 
 def _end_at_once() -> None:

@@ -11,12 +11,12 @@ from hardgap.cli.output import STORE, TABLES, Show, StoreFolder, Trust, err
 from hardgap.core.errors import BadInput
 from hardgap.core.plugins import trust
 from hardgap.core.run import named
-from hardgap.core.selection import SELECTIONS, Selection, select_point
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.core.wording import percent
 from hardgap.worlds.chains.run import SymbolicRun
 from hardgap.worlds.chains.scales import symbolic_base
+from hardgap.worlds.chains.selection import SELECTIONS, Selection, select_point
 
 if TYPE_CHECKING:
     from hardgap.runs.store import Store

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from hardgap.core.parts import part
 from hardgap.core.progress import Progress, silent
 from hardgap.core.run import Run
-from hardgap.core.selection import PAPERS_CHOICE, select_point
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.report.render import Shown, data_frame, html
@@ -26,6 +25,7 @@ from hardgap.runs.store import Store
 from hardgap.runs.summary import Summary, summarise
 from hardgap.studies.published import Comparison, Published, Rate
 from hardgap.studies.study import Arm, Labels, Study, words
+from hardgap.worlds.chains.selection import PAPERS_CHOICE, select_point
 
 if TYPE_CHECKING:
     import pandas

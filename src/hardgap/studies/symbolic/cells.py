@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from hardgap.core.selection import PAPERS_CHOICE, SELECTIONS, Selection
 from hardgap.core.table import Table
 from hardgap.report.statistics import holm, same_mean_p
 from hardgap.studies.measure import Measured, StudyResult
 from hardgap.studies.numbers import beside, interval, mean, p_value, spread
 from hardgap.studies.published import Seeds
 from hardgap.studies.symbolic.accuracy import accuracies
+from hardgap.worlds.chains.selection import PAPERS_CHOICE, SELECTIONS, Selection
 
 CONDITIONS = {"familiar": "Full (familiar)", "opaque": "Full (opaque)", "label-only": "Label-only"}
 MEASURES = {"exact": "whole derivation", "pair": "operators", "f": "final value f", "seen": "seen pairs, whole"}

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from hardgap.core.table import Table
-from hardgap.core.words import regime_in_words
 from hardgap.runs.store import Store
 from hardgap.runs.summary import Summary, summarise
+from hardgap.worlds.automaton.regime import regime_in_words
 from hardgap.worlds.automaton.run import AutomatonRun
 
 Finished = tuple[AutomatonRun, Summary]
