@@ -14,6 +14,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
 from hardgap.core.errors import BadInput
@@ -22,7 +23,7 @@ from hardgap.worlds.automaton.gap import Trajectory
 
 P = ParamSpec("P")
 FORMATS = (".png", ".svg", ".pdf")
-VISIBLE, HOLDOUT, HIDDEN, PAPER = "#e08214", "#2166ac", "#d73027", "#777777"
+VISIBLE, HOLDOUT, HIDDEN, PAPER, DARK = "#e08214", "#2166ac", "#d73027", "#777777", "#333333"
 STYLE: Any = {"font.family": "sans-serif", "font.size": 10, "axes.spines.top": False, "axes.spines.right": False,
          "svg.fonttype": "none", "svg.hashsalt": "hardgap"}  # fmt: skip
 
@@ -78,8 +79,7 @@ def setup_figure(trajectory: Trajectory, row: int = 0) -> Figure:
     axes.set_xticks([])
     axes.set_yticks([t + 0.5 for t in range(len(states))], [f"t = {t}" for t in range(len(states))])
     axes.tick_params(length=0)
-    for side in axes.spines.values():
-        side.set_visible(False)
+    axes.spines[:].set_visible(False)
     return figure
 
 
@@ -125,3 +125,32 @@ def mark_restarts(axes: Axes, steps: list[int], again: Sequence[int], height: fl
         axes.text(
             place, height, "started again", rotation=90, fontsize=8, color=PAPER, ha="center", va="center", bbox=box
         )
+
+
+def heatmap(
+    axes: Axes,
+    grid: np.ndarray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    texts: Callable[[int, int], str] | None = None,
+    *,
+    low: float = 0,
+    high: float = 100,
+    cmap: str = "Blues",
+) -> AxesImage:
+    """A matrix as shades, with what `texts` says of a row and a column, or else its numbers, written in."""
+    image: AxesImage = axes.imshow(grid, aspect="auto", cmap=cmap, vmin=low, vmax=high)
+    axes.set_yticks(range(len(rows)), rows, fontsize=8)
+    axes.set_xticks(range(len(columns)), columns, fontsize=8)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    for (y, x), value in np.ndenumerate(grid):
+        if not np.isnan(value):
+            text = f"{value:.0f}" if texts is None else texts(y, x)
+            axes.text(x, y, text, ha="center", va="center", fontsize=7.5, color=ink(value, low, high))
+    return image
+
+
+def ink(value: float, low: float = 0, high: float = 100) -> str:
+    """What can be read on a shade."""
+    return "white" if value > low + 0.6 * (high - low) else DARK

@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from hardgap.core.errors import BadInput
-from hardgap.report.figures import HOLDOUT, VISIBLE, draw_line, mark_restarts, styled
-from hardgap.studies.circuits.panels import DARK, PANELS, reason_panel
+from hardgap.report.figures import DARK, HOLDOUT, VISIBLE, draw_line, mark_restarts, styled
+from hardgap.studies.circuits.panels import PANELS, reason_panel
 
 FULL_PAGE = [
     ["polynomial", "rule", "influence"],

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hardgap.report.figures import HIDDEN, HOLDOUT, PAPER, VISIBLE, styled
+from hardgap.report.figures import HIDDEN, HOLDOUT, PAPER, VISIBLE, heatmap, styled
 
 Run = dict[str, Any]
 
@@ -149,12 +149,7 @@ FIGURES: dict[str, Callable[[Run], Figure]] = {
 def _map(rows: list[list[float]], labels: list[str], columns: list[str], title: str, across: str) -> Figure:
     """Numbers as shades, each written in its field."""
     figure, axes = _one_axes(1.0 * len(columns) + 2.2, 0.34 * len(rows) + 1.2)
-    axes.imshow(rows, cmap="Blues", vmin=0, vmax=100, aspect="auto")
-    for y, row in enumerate(rows):
-        for x, value in enumerate(row):
-            axes.text(x, y, f"{value:.0f}", ha="center", va="center", color="white" if value > 60 else "black")
-    axes.set_xticks(range(len(columns)), columns)
-    axes.set_yticks(range(len(labels)), labels)
+    heatmap(axes, np.array(rows), labels, columns)
     axes.set_ylabel(across)
     axes.set_title(title, loc="left", fontsize=11)
     return figure
