@@ -40,7 +40,7 @@ def train(run: Run, store: Store | Path | str = STORE, *, watch: Watch = True) -
     if callable(watch):
         watcher.on_point = lambda point: watch(point.as_dict())
     elif watch:
-        watcher.on_point, watcher.on_step = run_lines(run.budget.steps)
+        watcher.on_point, watcher.on_step = run_lines(run.budget.steps, at_once=False)
     _tell_other_code(opened, [run])
     with _one_thread(), _stopped_by(stop.set):
         train_here(opened, run, watcher)
@@ -66,7 +66,7 @@ def sweep(
     opened = open_store(store, create=True)
     wanted = list({run.id: run for run in ([runs] if isinstance(runs, Run) else runs)}.values())
     _tell_other_code(opened, wanted)
-    tell = watch if callable(watch) else sweep_lines() if watch else lambda now: None
+    tell = watch if callable(watch) else sweep_lines(at_once=False) if watch else lambda now: None
     if run_sweep(opened, wanted, workers=workers, seconds=seconds, on_progress=tell) == "interrupted":
         raise KeyboardInterrupt
     found = _results(opened, [run.id for run in wanted], left=wanted)

@@ -27,19 +27,20 @@ Watching = tuple[Callable[["Point"], None], Callable[[int], None]]
 
 
 class Lines:
-    """Lines, not too many of them. Threads may share them."""
+    """Lines, not too many of them: the first at once, or of what takes long enough alone. Threads may share them."""
 
-    def __init__(self, *, at_once: bool = True) -> None:
+    def __init__(self, *, at_once: bool) -> None:
         self._began = time.monotonic()
         self._last = -math.inf if at_once else self._began
-        self._lock, self.told = threading.Lock(), False
+        self._lock, self._told = threading.Lock(), at_once
 
     def tell(self, words: Callable[[float], str], after: float) -> None:
         """A line, made of the seconds so far, if the last one is so long ago; at once if `after` is 0."""
         with self._lock:
             now = time.monotonic()
-            if now - self._last >= (after and max(after, SHARE * (now - self._began))):
-                self._last, self.told = now, True
+            least = (after and max(after, SHARE * (now - self._began))) if self._told else PLAIN_SECONDS
+            if now - self._last >= least:
+                self._last, self._told = now, True
                 tell_line(words(now - self._began))
 
 
@@ -54,8 +55,8 @@ def sweep_words(now: SweepProgress) -> str:
     return ", ".join(parts)
 
 
-def sweep_lines() -> Callable[[SweepProgress], None]:
-    lines = Lines()
+def sweep_lines(*, at_once: bool = True) -> Callable[[SweepProgress], None]:
+    lines = Lines(at_once=at_once)
 
     def tell(now: SweepProgress) -> None:
         ended = now.done + now.failed
@@ -70,9 +71,9 @@ def point_words(now: Point) -> str:
     return f"visible {100 * now.score.visible:5.1f} %  holdout {100 * now.score.holdout:5.1f} %{again}"
 
 
-def run_lines(steps: int) -> Watching:
+def run_lines(steps: int, *, at_once: bool = True) -> Watching:
     """Evaluations, and now and then a step in between; another network than the run began with is told at once."""
-    lines, first, attempt = Lines(), -1, 0
+    lines, first, attempt = Lines(at_once=at_once), -1, 0
 
     def point(now: Point) -> None:
         nonlocal first, attempt
@@ -105,7 +106,7 @@ def part_lines(doing: str) -> Iterator[Progress]:
 
     def keep_talking() -> None:
         while not ended.wait(0.1):
-            lines.tell(line, QUIET_SECONDS if lines.told else PLAIN_SECONDS)
+            lines.tell(line, QUIET_SECONDS)
 
     clock = threading.Thread(target=keep_talking, daemon=True)
     clock.start()
