@@ -202,7 +202,7 @@ def measured(
         curves = store.curves(run.id for run in arm.runs)
         runs = tuple(run for run in arm.runs if run.id in curves)
         value = arm.compute(kept or store.folder) if arm.compute else None
-        in_order = tuple(curves[run.id] for run in runs)
+        in_order = tuple(_as_far_as(curves[run.id], arm.until) for run in runs)
         found.append(Measured(arm.labels, len(arm.runs), runs, in_order, arm.published, value))
     return found
 
@@ -215,6 +215,10 @@ def taken_in(*results: Path) -> Iterator[Store]:
         for one in results:
             import_runs(store, one)
         yield store
+
+
+def _as_far_as(curve: Curve, until: int | None) -> Curve:
+    return curve if until is None else [point for point in curve if point["step"] <= until]
 
 
 def pooled(parts: Iterable[Measured], labels: Labels) -> Measured:
