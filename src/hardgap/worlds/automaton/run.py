@@ -207,7 +207,8 @@ class AutomatonRun(Run):
 def result_table(run: AutomatonRun, curve: list[dict[str, Any]]) -> Table:
     """The accuracy of every pattern at the end."""
     gap, last = run.gap, curve[-1]
-    again = f", started again at step {run.budget.restart_at}" if last["detail"].get("attempt") else ""
+    first = next((point["step"] for point in curve if point["detail"].get("attempt")), None)
+    again = "" if first is None else f", started again before step {first}"
     ended = f"visible {percent(last['visible'])} %, holdout {percent(last['holdout'])} %{again}"
     rows = [
         [p, gap.rule.pattern_text(p), int(gap.rule.table[p]), "hidden" if p in gap.hidden else "",
