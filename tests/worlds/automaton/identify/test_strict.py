@@ -101,10 +101,3 @@ def test_rule_150_needs_no_assumption_for_what_the_paper_counts(pattern: int, st
     rows = np.random.default_rng(0).integers(0, 2, (200, 101), dtype=np.uint8)
     exact = strict_cells(gap, rows, steps)
     assert np.array_equal(paper_systems(gap, rows, steps).identified, (exact.known == exact.unknown)[0].all(axis=1))
-
-
-def test_a_solver_tells_how_far_it_is() -> None:
-    told: list[tuple[int, int]] = []
-    rows = np.random.default_rng(0).integers(0, 2, (30, 31), dtype=np.uint8)
-    strict_cells(Gap(parse_rule("150"), (0,)), rows, 3, on_row=lambda done, total: told.append((done, total)))
-    assert [done for done, _ in told] == list(range(told[0][1]))

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import partial
+from itertools import count
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardgap.core.errors import BadInput
+from hardgap.core.progress import Progress, silent
 from hardgap.worlds.automaton.gap import Gap
 from hardgap.worlds.automaton.identify.completions import Completions, completions
 from hardgap.worlds.automaton.identify.evidence import MAX_WINDOW, every_row, rows_shown
@@ -29,6 +30,7 @@ from hardgap.worlds.automaton.identify.strict import strict_cells
 
 Criterion = Literal["gf2", "next-step", "strict", "rule"]
 CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
+Start = Callable[[str], None]  # told which part of an answer begins
 
 # A completion search for each row alone takes milliseconds; the share is known well enough from this many.
 ROWS_ALONE = 50
@@ -70,6 +72,10 @@ class RuleAnswer:
     def best(self) -> Completions:
         return self.limit or self.shown
 
+    def as_dict(self) -> dict[str, Any]:
+        limit = completions_dict(self.limit) if self.limit else None
+        return {"shown": completions_dict(self.shown), "rows_identified": self.rows_identified, "every_row": limit}
+
 
 @dataclass(frozen=True)
 class Identifiability:
@@ -86,22 +92,17 @@ class Identifiability:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as `hardgap identify --json` prints them."""
-        plain: dict[str, Any] = {
+        return {
             "rule": self.gap.rule.name,
             "hidden": list(self.gap.hidden),
             "steps": self.steps,
             "rows": self.rows,
             "width": self.width,
+            "gf2": asdict(self.gf2) if self.gf2 else None,
+            "next_step": asdict(self.next_step) if self.next_step else None,
+            "strict": asdict(self.strict) if self.strict else None,
+            "rule_level": self.rule.as_dict() if self.rule else None,
         }
-        plain["gf2"] = asdict(self.gf2) if self.gf2 else None
-        plain["next_step"] = asdict(self.next_step) if self.next_step else None
-        plain["strict"] = asdict(self.strict) if self.strict else None
-        plain["rule_level"] = None
-        if self.rule:
-            limit = completions_dict(self.rule.limit) if self.rule.limit else None
-            shown = completions_dict(self.rule.shown)
-            plain["rule_level"] = {"shown": shown, "rows_identified": self.rule.rows_identified, "every_row": limit}
-        return plain
 
 
 def identify(
@@ -111,11 +112,9 @@ def identify(
     criteria: tuple[Criterion, ...] = CRITERIA,
     *,
     limit: int = 16,
-    on_progress: Callable[[str, int, int], None] = lambda doing, done, total: None,
+    on_progress: Progress = silent,
 ) -> Identifiability:
     """Judge by the chosen criteria these initial rows, `[rows, width]`; `limit` completions are listed by name.
-
-    `on_progress` is told what is being done, how many parts are done, and how many there are.
 
     >>> from hardgap.worlds.automaton.rule import parse_rule
     >>> rows = np.random.default_rng(0).integers(0, 2, (20, 31), dtype=np.uint8)
@@ -128,7 +127,11 @@ def identify(
     if gap.masking != "every":
         raise BadInput("a leaky mask shows the hidden outputs themselves: identifiability is about masking every step")
     affine = affine_form(gap.rule) is not None
-    start = _Parts(on_progress, sum(PARTS[criterion] for criterion in criteria))
+    begun, total = count(), sum(PARTS[criterion] for criterion in criteria)
+
+    def start(doing: str) -> None:
+        on_progress(doing, next(begun), total)
+
     return Identifiability(
         gap,
         steps,
@@ -136,7 +139,7 @@ def identify(
         width=rows.shape[1],
         gf2=_gf2(gap, rows, steps, start) if "gf2" in criteria and affine else None,
         next_step=_cells(next_step_cells, "next-step", gap, rows, steps, start) if "next-step" in criteria else None,
-        strict=_strict(gap, rows, steps, start) if "strict" in criteria else None,
+        strict=_cells(strict_cells, "strict", gap, rows, steps, start) if "strict" in criteria else None,
         rule=_rule(gap, rows, steps, limit, start) if "rule" in criteria else None,
     )
 
@@ -151,28 +154,10 @@ def completions_dict(found: Completions) -> dict[str, Any]:
     }
 
 
-@dataclass
-class _Parts:
-    """Counts the parts of an answer as they begin."""
-
-    tell: Callable[[str, int, int], None]
-    total: int
-    begun: int = 0
-    doing: str = ""
-
-    def __call__(self, doing: str) -> None:
-        self.doing = doing
-        self.tell(doing, self.begun, self.total)
-        self.begun += 1
-
-    def tell_row(self, row: int, rows: int) -> None:
-        self.tell(f"{self.doing}, row {row + 1} of {rows}", self.begun - 1, self.total)
-
-
 PARTS: dict[Criterion, int] = {"gf2": 1, "next-step": 2, "strict": 2, "rule": 3}
 
 
-def _gf2(gap: Gap, rows: NDArray[np.uint8], steps: int, start: _Parts) -> Gf2Answer:
+def _gf2(gap: Gap, rows: NDArray[np.uint8], steps: int, start: Start) -> Gf2Answer:
     start("gf2: elimination")
     systems = paper_systems(gap, rows, steps)
     return Gf2Answer(
@@ -183,12 +168,8 @@ def _gf2(gap: Gap, rows: NDArray[np.uint8], steps: int, start: _Parts) -> Gf2Ans
     )
 
 
-def _strict(gap: Gap, rows: NDArray[np.uint8], steps: int, start: _Parts) -> CellsAnswer:
-    return _cells(partial(strict_cells, on_row=start.tell_row), "strict", gap, rows, steps, start)
-
-
 def _cells(
-    decide: Callable[..., DeterminedCells], name: str, gap: Gap, rows: NDArray[np.uint8], steps: int, start: _Parts
+    decide: Callable[..., DeterminedCells], name: str, gap: Gap, rows: NDArray[np.uint8], steps: int, start: Start
 ) -> CellsAnswer:
     start(f"{name}: every hidden cell")
     plain = decide(gap, rows, steps)
@@ -207,7 +188,7 @@ def _cells(
     )
 
 
-def _rule(gap: Gap, rows: NDArray[np.uint8], steps: int, limit: int, start: _Parts) -> RuleAnswer:
+def _rule(gap: Gap, rows: NDArray[np.uint8], steps: int, limit: int, start: Start) -> RuleAnswer:
     start("rule: all the rows")
     shown = completions(rows_shown(gap, rows, steps), limit=limit)
     start("rule: rows alone")

@@ -14,7 +14,7 @@ its hidden cells stay unknown, and two steps determine what `next_step` says.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -30,15 +30,8 @@ Cell = tuple[int, int]
 Clauses = Iterator[list[int]]
 
 
-def strict_cells(
-    gap: Gap,
-    rows: NDArray[np.uint8],
-    steps: int,
-    *,
-    mask: bool = False,
-    on_row: Callable[[int, int], None] = lambda done, total: None,
-) -> DeterminedCells:
-    """Decide every hidden cell of steps 1 to `steps - 1`; `on_row` is told how many rows a solver has looked at.
+def strict_cells(gap: Gap, rows: NDArray[np.uint8], steps: int, *, mask: bool = False) -> DeterminedCells:
+    """Decide every hidden cell of steps 1 to `steps - 1`.
 
     >>> from hardgap.worlds.automaton.rule import parse_rule
     >>> rows = np.array([[1, 0, 0, 0, 0, 0, 0, 0, 0]], dtype=np.uint8)
@@ -49,10 +42,9 @@ def strict_cells(
     if steps < 3:
         return near
     truth, known = gap.trajectory(rows, steps), near.known.copy()
-    doubtful = np.flatnonzero((near.unknown & ~near.known).any(axis=(0, 2))).tolist()
-    for done, row in enumerate(doubtful):
-        on_row(done, len(doubtful))
-        unknown = {(t + 1, i) for t, i in np.argwhere(near.unknown[:, row] & ~near.known[:, row]).tolist()}
+    doubtful = near.unknown & ~near.known
+    for row in np.flatnonzero(doubtful.any(axis=(0, 2))).tolist():
+        unknown = {(t + 1, i) for t, i in np.argwhere(doubtful[:, row]).tolist()}
         course = _Course(gap, truth.states[:, row], truth.hidden[:, row], unknown, mask)
         for t, i in unknown - course.varying():
             known[t - 1, row, i] = True
