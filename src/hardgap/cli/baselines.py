@@ -105,11 +105,11 @@ def _of_runs(
     *,
     trust: bool,
 ) -> dict[str, Any]:
+    from hardgap.cli.retrain import store_with
     from hardgap.core import plugins
-    from hardgap.runs.store import Store
     from hardgap.studies.interpolation import measure as study
 
-    opened = Store(store, create=False)
+    opened = store_with(store, *runs)
     setting = study.Setting(methods=methods, size=study.SIZE if size is None else size, seed=seed)
     ids = _run_ids(opened, runs, solved, at_most)
     if trust:
