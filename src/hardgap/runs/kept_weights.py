@@ -13,7 +13,6 @@ from typing import Any
 
 from hardgap.core.checkpoint import load_tensors, save_bytes
 from hardgap.core.errors import BadInput
-from hardgap.core.selection import PAPERS_CHOICE
 from hardgap.runs.checkpoints import Checkpoints
 from hardgap.runs.replicas import FOLDER as REPLICAS
 from hardgap.runs.results import RUN_FILE, as_text, read_result, write_text
@@ -25,7 +24,7 @@ NAME = re.compile(r"([0-9a-f]{12})\.(step-\d{8}\.safetensors)")
 
 
 def write_weights(store: Store, run_id: str, folder: Path) -> list[Path]:
-    """Write the network of a run's end, and of the checkpoint that the paper would report if that is another."""
+    """Write the network of a run's end, and of the run's first choice of a checkpoint, if it has one."""
     row = store.get(run_id)
     found = find_weights(store, row.id)
     checkpoints = Checkpoints(found.store.folder, row.id)
@@ -45,8 +44,7 @@ def write_weights(store: Store, run_id: str, folder: Path) -> list[Path]:
 def _steps(found: Weights, row: Row) -> list[int]:
     curve = found.store.curve(row.id)
     end = int(curve[-1]["step"])
-    chosen = find_weights(found.store, row.id, PAPERS_CHOICE).step if "eval" in curve[-1]["detail"] else None
-    return sorted({end, end if chosen is None else chosen})
+    return sorted({end, *(int(row.config.choose(curve, by)["step"]) for by in row.config.choices[:1])})
 
 
 def replica_file(folder: Path, run_id: str) -> Path:

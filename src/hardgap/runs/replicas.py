@@ -39,7 +39,7 @@ def keep_replica(store: Store, row: Row, curve: list[dict[str, Any]], checkpoint
     kept.remove()
     kept.folder.parent.mkdir(parents=True, exist_ok=True)
     checkpoints.rename(kept.folder)
-    beside.put_done(row.config, curve, row.stopped or "budget", row.versions, row.seconds)
+    beside.put_all_done([(row.config, curve, row.stopped or "budget", row.versions, row.seconds)])
 
 
 def remove_replica(store: Store, run_id: str) -> None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from hardgap.core.errors import BadInput
+from hardgap.core.loop import Observer
 from hardgap.core.run import check_plugins
 from hardgap.nn.native import engine
 from hardgap.runs.checkpoints import Checkpoints
-from hardgap.runs.execute import Watcher
 from hardgap.runs.initial_weights import initial_path, keep_initial
 from hardgap.runs.replicas import keep_replica
 from hardgap.runs.store import Row, Store
@@ -26,7 +26,7 @@ class Retrained:
     same: bool
 
 
-def retrain_run(store: Store, row: Row, watcher: Watcher) -> Retrained:
+def retrain_run(store: Store, row: Row, watcher: Observer) -> Retrained:
     """Train in a store of its own beside this one, and keep the checkpoints here.
 
     With the run's curve these are the run's weights. With another they are its replica's, and its own, if here, stay.

@@ -11,7 +11,6 @@ from torch import Tensor
 from hardgap.core.checkpoint import CorruptFile
 from hardgap.core.loop import under
 from hardgap.core.run import Run
-from hardgap.core.selection import Selection, select_point
 from hardgap.runs.checkpoints import Checkpoints
 from hardgap.runs.replicas import both_ends, made_with, replica_of
 from hardgap.runs.store import Row, Store
@@ -34,8 +33,8 @@ class Weights:
         return f"{run.describe()}{', a replica' if self.replica else ''}"
 
 
-def find_weights(store: Store, run_id: str, at: int | Selection | None = None) -> Weights:
-    """The network of a run at a step, by a rule of selection, or at its end.
+def find_weights(store: Store, run_id: str, at: int | str | None = None) -> Weights:
+    """The network of a run at a step, by one of its choices, or at its end (None, or `final`).
 
     A replica is asked only where the run's own weights are not here, and chooses by its own curve. If neither has
     them, whoever loads from the place that this names says what is missing.
@@ -77,10 +76,10 @@ def announce(store: Store, run_id: str) -> None:
     print(f"hardgap: run {run_id} opens as a REPLICA ({made_with(again.versions)}): {ends}", file=sys.stderr)
 
 
-def _step(store: Store, row: Row, at: int | Selection | None) -> int | None:
+def _step(store: Store, row: Row, at: int | str | None) -> int | None:
     if at is None or isinstance(at, int):
         return at
-    return None if at == "final" else int(select_point(store.curve(row.id), at)["step"])
+    return None if at == "final" else int(row.config.choose(store.curve(row.id), at)["step"])
 
 
 def is_here(store: Store, row: Row, step: int | None = None) -> bool:
