@@ -47,6 +47,7 @@ def circuits(
 
     Try:
 
+        hardgap circuits 34cc297255b6        (its weights are committed)
         hardgap circuits 9dcd --figure circuits.png
         hardgap circuits 9dcd --only rule,consistency
         hardgap circuits 9dcd --over-time --figure appears.svg

@@ -36,9 +36,9 @@ def machines_table(found: Compared) -> Table:
          *map(percent, _both(one, "holdout")), *("yes" if value else "no" for value in _both(one, "recovered"))]
         for one in found
     ]  # fmt: skip
-    numbers = ["steps", "again", "holdout %", "again %"]
-    columns = ["run", "about", "same bits", *numbers, "recovered", "again "]
-    return Table("Runs trained again", columns, rows, right=numbers, detail=["recovered", "again "])
+    numbers = ["steps", "steps again", "holdout %", "holdout % again"]
+    columns = ["run", "about", "same bits", *numbers, "recovered", "recovered again"]
+    return Table("Runs trained again", columns, rows, right=numbers, detail=["recovered", "recovered again"])
 
 
 def _both(one: dict[str, Any], name: str) -> list[Any]:
