@@ -168,6 +168,9 @@ def test_kept_weights_open_where_there_is_no_store(call: Call, change: Callable[
     assert "1 run taken in, 0 already here, weights of 1 run" in call("runs", "import", "results", "--store", "b")[2]
     assert call("circuits", run, "--only", "rule", "--json", "--store", "b")[1] == out
 
+    solved = call("baselines", "--solved", "30", "--method", "majority", "--size", "20", "--json", "--store", "d")
+    assert f"run {run} and its weights come from results/" in solved[2]  # and then it is asked whether it is solved
+
     Path(f"results/weights/{network}").write_bytes(b"no weights")
     assert "does not match its checksum" in call("circuits", run, "--only", "rule", "--store", "c")[2]
 

@@ -125,7 +125,7 @@ def store_with(folder: Path, *runs: str) -> Store:
     from hardgap.runs.kept_weights import take_in
     from hardgap.runs.store import Store
 
-    for run in runs:
-        if (taken := take_in(folder, run)) is not None:
-            err().print(f"run {taken} and its weights come from results/")
+    if taken := [run_id for run_id in (take_in(folder, run) for run in runs) if run_id is not None]:
+        named = f"run {taken[0]} and its" if len(taken) == 1 else f"{len(taken)} runs and their"
+        err().print(f"{named} weights come from results/")
     return Store(folder, create=False)
