@@ -1,0 +1,33 @@
+import { html, render } from "./vendor/preact-htm.js";
+import { link, useAddress } from "./address.js";
+import { isCopy, takeToken } from "./server.js";
+import { Explore } from "./explore.js";
+
+const VIEWS = { explore: ["Explore", Explore] };
+
+function App() {
+  const { view, at } = useAddress();
+  const [title, View] = VIEWS[view] || VIEWS.explore;
+  document.title = `${title} · hardgap`;
+  return html`
+    <a class="skip" href="#main" onClick=${toMain}>To the content</a>
+    <header>
+      <h1>hardgap</h1>
+      <nav aria-label="Views">
+        ${Object.entries(VIEWS).map(([name, [words]]) => html`
+          <a href=${link(name)} aria-current=${name === view ? "page" : null}>${words}</a>`)}
+      </nav>
+      ${isCopy() && html`<span class="quiet small">a copy to read; <code>hardgap ui</code> trains</span>`}
+    </header>
+    <main id="main" tabindex="-1"><${View} key=${view} at=${at} /></main>`;
+}
+
+function toMain(event) {
+  event.preventDefault(); // the address is the page's state
+  document.getElementById("main").focus();
+}
+
+takeToken();
+const root = document.getElementById("app");
+root.replaceChildren();
+render(html`<${App} />`, root);
