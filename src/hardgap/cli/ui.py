@@ -51,4 +51,4 @@ def ui(
 
             webbrowser.open(address)
 
-    serve(store, host, port, tell)
+    serve(store, host, port, results / "baselines" if results else None, tell)

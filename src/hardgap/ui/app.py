@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -12,22 +17,46 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from hardgap.ui.asking import route
+from hardgap.ui import ledger, live, runs
+from hardgap.ui.asking import Asked, route
 from hardgap.ui.explore import answer_explore
 from hardgap.ui.guard import Guard, hosts_of, said
+from hardgap.ui.live import Live
 
 STATIC = Path(__file__).parent / "static"
 
 
-def make_app(folder: Path, token: str, host: str = "127.0.0.1") -> Starlette:
-    """The page of the store in `folder`; whoever changes something there shows the token."""
+def make_app(folder: Path, token: str, host: str = "127.0.0.1", kept: Path | None = None) -> Starlette:
+    """The page of the store in `folder`; whoever changes something there shows the token.
+
+    `kept` has measured baselines, if they are not in the store.
+    """
     app = Starlette(
         routes=ROUTES,
         middleware=[Middleware(Guard, token=token, hosts=hosts_of(host))],
         exception_handlers={HTTPException: _not_served},
+        lifespan=_until_the_end,
     )
-    app.state.folder = folder
+    app.state.folder, app.state.kept, app.state.live = folder, kept, Live(folder)
     return app
+
+
+@asynccontextmanager
+async def _until_the_end(app: Starlette) -> AsyncIterator[None]:
+    """Load what is slow to load while the first view is looked at; let every worker save and leave at the end."""
+    warm = threading.Timer(1.0, _warm)
+    warm.daemon = True
+    warm.start()
+    yield
+    warm.cancel()
+    app.state.live.end()
+
+
+def _warm() -> None:
+    import scipy.stats  # noqa: F401
+    import torch  # noqa: F401
+
+    import hardgap.studies  # noqa: F401
 
 
 def _index(request: Request) -> Response:
@@ -40,8 +69,29 @@ def _not_served(request: Request, error: Exception) -> Response:
     return said({"error": words.get(error.status_code, error.detail)}, error.status_code)
 
 
+def _later(module: str, name: str) -> Callable[[Asked], Any]:
+    """An answer that needs torch: loaded when it is asked for."""
+    return lambda asked: getattr(import_module(f"hardgap.ui.{module}"), name)(asked)
+
+
 ROUTES: list[BaseRoute] = [
     Route("/", _index),
     Mount("/static", StaticFiles(directory=STATIC)),
     route("/api/explore", answer_explore),
+    route("/api/claims", ledger.list_claims),
+    route("/api/claim", ledger.show_claim),
+    route("/api/runs", runs.list_runs),
+    route("/api/fields", runs.fields),
+    route("/api/runs.{kind:kind}", runs.download),
+    route("/api/runs/{run:run}", runs.show_run),
+    route("/api/runs/{run:run}", runs.delete, "DELETE"),
+    route("/api/groups", runs.list_groups),
+    route("/api/groups/{run:run}", runs.show_group),
+    route("/api/compare", runs.compare),
+    route("/api/plan", live.plan),
+    route("/api/live", live.start, "POST"),
+    route("/api/live/{run:run}", live.control, "POST"),
+    Route("/api/live/{run:run}/events", live.events),
+    route("/api/film/{run:run}", _later("film", "show_film")),
+    route("/api/film/{run:run}/frame", _later("film", "show_frame")),
 ]

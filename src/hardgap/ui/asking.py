@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -17,15 +18,45 @@ from hardgap.core.errors import BadInput
 from hardgap.runs.store import Store
 from hardgap.ui.guard import BODY, said
 
+if TYPE_CHECKING:
+    from hardgap.ui.live import Live
+
 LONGEST = 2000
+
+
+class _Run(StringConvertor):
+    """An id, or its beginning: no other text reaches an answer, so no path does."""
+
+    regex = "[0-9a-f]{1,12}"
+
+
+class _Kind(StringConvertor):
+    regex = "csv|json"
+
+
+register_url_convertor("run", _Run())
+register_url_convertor("kind", _Kind())
 
 
 @dataclass(frozen=True)
 class Asked:
-    """One request: the folder of runs, the words in its address, and what its body holds."""
+    """One request: the words in its address, what its body holds, and the store that it is about."""
 
-    folder: Path
     request: Request
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.request.app.state.folder)
+
+    @property
+    def live(self) -> Live:
+        """The runs that are trained from the page."""
+        return self.request.app.state.live  # type: ignore[no-any-return]
+
+    @property
+    def kept(self) -> Path | None:
+        """Where measured baselines are, if not in the store."""
+        return self.request.app.state.kept  # type: ignore[no-any-return]
 
     @contextmanager
     def store(self) -> Iterator[Store]:
@@ -69,7 +100,7 @@ def route(path: str, answer: Callable[[Asked], Any], method: str = "GET") -> Rou
     """An address whose answer is plain data, or a response of its own. It is made in a thread."""
 
     def endpoint(request: Request) -> Response:
-        found = answer(Asked(request.app.state.folder, request))
+        found = answer(Asked(request))
         return found if isinstance(found, Response) else said(found)
 
     return Route(path, endpoint, methods=[method])

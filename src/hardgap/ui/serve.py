@@ -32,14 +32,14 @@ class Impatient(H11Protocol):
             self.transport.close()
 
 
-def serve(folder: Path, host: str, port: int | None, on_start: Callable[[str], None]) -> None:
+def serve(folder: Path, host: str, port: int | None, kept: Path | None, on_start: Callable[[str], None]) -> None:
     """Serve the page of a store until Ctrl-C; `on_start` is told the address that may change something."""
     token = secrets.token_urlsafe(18)
     bound = _bound(host, port)
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{bound.getsockname()[1]}/?token={token}"
     config = uvicorn.Config(
-        make_app(folder, token, host),
+        make_app(folder, token, host, kept),
         http=Impatient,
         ws="none",
         lifespan="on",

@@ -2,8 +2,18 @@ import { html, render } from "./vendor/preact-htm.js";
 import { link, useAddress } from "./address.js";
 import { isCopy, takeToken } from "./server.js";
 import { Explore } from "./explore.js";
+import { Ledger } from "./ledger.js";
+import { Runs } from "./runs.js";
+import { Scrub } from "./scrub.js";
+import { Train } from "./train.js";
 
-const VIEWS = { explore: ["Explore", Explore] };
+const VIEWS = {
+  explore: ["Explore", Explore],
+  train: ["Train", Train],
+  scrub: ["Scrub", Scrub],
+  ledger: ["Ledger", Ledger],
+  runs: ["Runs", Runs],
+};
 
 function App() {
   const { view, at } = useAddress();

@@ -37,7 +37,8 @@ export const bits = (pattern, radius) => pattern.toString(2).padStart(2 * radius
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 // `rows` hold 0 to 1 (a probability is a shade). hidden: an orange frame. wrong: orange. visible: a dot in it.
-export function Cells({ rows, hidden, wrong, label, size = 14, onCell }) {
+// With `shades`, a wrong cell is as orange as it is probable.
+export function Cells({ rows, hidden, wrong, label, size = 14, shades = false }) {
   const canvas = useRef();
   useLayoutEffect(() => {
     const to = canvas.current, scale = 2, s = size * scale;
@@ -54,8 +55,10 @@ export function Cells({ rows, hidden, wrong, label, size = 14, onCell }) {
       pen.fillRect(x * s, y * s, s, s);
       pen.globalAlpha = 1;
       if (wrong?.[y][x]) {
+        pen.globalAlpha = shades ? 0.25 + 0.75 * Math.abs(2 * value - 1) : 1;
         pen.fillStyle = mark;
         pen.fillRect(x * s, y * s, s, s);
+        pen.globalAlpha = 1;
         if (!hidden?.[y][x]) dot(pen, x * s + s / 2, y * s + s / 2, s / 5, zero);
       }
       pen.strokeStyle = grid;
@@ -68,12 +71,7 @@ export function Cells({ rows, hidden, wrong, label, size = 14, onCell }) {
       }
     }));
   });
-  const click = onCell && ((event) => {
-    const box = canvas.current.getBoundingClientRect();
-    const at = (place, from, length, count) => Math.floor(((place - from) / length) * count);
-    onCell(at(event.clientY, box.top, box.height, rows.length), at(event.clientX, box.left, box.width, rows[0].length));
-  });
-  return html`<canvas class="cells" ref=${canvas} role="img" aria-label=${label} onClick=${click}
+  return html`<canvas class="cells" ref=${canvas} role="img" aria-label=${label}
     style=${{ maxWidth: `${rows[0].length * size * 1.6}px` }}></canvas>`;
 }
 

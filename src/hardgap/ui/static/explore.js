@@ -115,8 +115,8 @@ function Similarity({ rule, hidden, data, toggle, at }) {
     <${Cube} rule=${rule} hidden=${hidden} focus=${shown?.pattern} onToggle=${toggle} />
     <ul class="legend"><li><i style="background:var(--accent)"></i>output 1</li><li><i></i>output 0</li><li><i class="hid"></i>hidden</li></ul></div><div>
     ${!shown ? html`<p>Hide an entry to see what its neighbours say about it.</p>` : html`
-      ${data.votes.length > 1 && html`<label>Hidden entry <select value=${shown.pattern} onChange=${(e) => change({ pattern: e.target.value })}>
-        ${data.votes.map((one) => html`<option value=${one.pattern}>${one.cells}</option>`)}</select></label>`}
+      ${data.votes.length > 1 && html`<label>Hidden entry <select onChange=${(e) => change({ pattern: e.target.value })}>
+        ${data.votes.map((one) => html`<option value=${one.pattern} selected=${one === shown}>${one.cells}</option>`)}</select></label>`}
       <p>${why(rule, hidden, shown)}</p>
       <table><caption>The truth at ${shown.cells} is ${shown.output}</caption>
         <thead><tr><th>method, all settings</th><th>answer</th><th>so it is</th></tr></thead>
