@@ -82,7 +82,8 @@ def _say(data: dict[str, Any]) -> None:
 
 
 def _train(store: Store, run_id: str, control: Control) -> None:
-    from hardgap.runs.execute import Execution, Watcher, single_thread
+    from hardgap.core.loop import Observer
+    from hardgap.runs.execute import Execution, single_thread
     from hardgap.runs.train import carry_out
 
     single_thread()
@@ -96,7 +97,7 @@ def _train(store: Store, run_id: str, control: Control) -> None:
         trainer = execution.trainer
         _say({"state": state, "step": trainer.step, **live_frame(trainer.model, run)})
 
-    watcher = Watcher(on_point=lambda point: say("training"), should_stop=lambda: control.should_stop(say))
+    watcher = Observer(on_point=lambda point: say("training"), should_stop=lambda: control.should_stop(say))
     execution = Execution(store, run, owner, watcher)
     try:
         carry_out(execution)
@@ -107,7 +108,8 @@ def _train(store: Store, run_id: str, control: Control) -> None:
 
 def _retrain(store: Store, run_id: str, control: Control) -> None:
     """Make the weights of a run that came without them."""
-    from hardgap.runs.execute import Watcher, single_thread
+    from hardgap.core.loop import Observer
+    from hardgap.runs.execute import single_thread
     from hardgap.runs.retrain import retrain_run
 
     single_thread()
@@ -116,7 +118,7 @@ def _retrain(store: Store, run_id: str, control: Control) -> None:
     def say(state: str) -> None:
         _say({"state": state})
 
-    watcher = Watcher(
+    watcher = Observer(
         on_point=lambda point: _say({"state": "training", "step": point.step, "of": row.step}),
         should_stop=lambda: control.should_stop(say),
     )
