@@ -9,7 +9,7 @@ from typing import Any
 from hardgap.core.errors import BadInput
 from hardgap.core.run import Run
 from hardgap.core.specs import SCALES, Scale
-from hardgap.core.words import flattened
+from hardgap.core.wording import flattened
 from hardgap.worlds.automaton.recipes import RECIPES, Recipe
 from hardgap.worlds.automaton.run import AutomatonRun
 from hardgap.worlds.chains.run import SymbolicRun

@@ -12,7 +12,7 @@ from typing import Any
 from starlette.responses import Response
 
 from hardgap.core.errors import BadInput
-from hardgap.core.words import flattened
+from hardgap.core.wording import flattened
 from hardgap.report.statistics import paired_p, wilson
 from hardgap.runs.groups import bands, group_of, groups, without_seed
 from hardgap.runs.listing import NUMBERS, PLAIN, SUMMARY, Listed, config_fields
