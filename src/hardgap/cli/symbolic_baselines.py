@@ -15,7 +15,6 @@ from hardgap.cli.symbolic import OPTIONS, configure
 from hardgap.cli.writing import check_folder
 from hardgap.core.table import Table
 from hardgap.core.wording import percent
-from hardgap.worlds.chains.selection import Selection
 
 if TYPE_CHECKING:
     from hardgap.studies.symbolic.baselines import Baselines

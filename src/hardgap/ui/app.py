@@ -94,4 +94,9 @@ ROUTES: list[BaseRoute] = [
     Route("/api/live/{run:run}/events", live.events),
     route("/api/film/{run:run}", _later("film", "show_film")),
     route("/api/film/{run:run}/frame", _later("film", "show_frame")),
+    route("/api/film/{run:run}/film.gif", _later("filming", "as_gif")),
+    route("/api/film/{run:run}/film.html", _later("filming", "as_html")),
+    route("/api/open/{run:run}/panel.svg", _later("opened", "show_panel")),
+    route("/api/open/{run:run}/finding", _later("opened", "show_finding")),
+    route("/api/ask/{run:run}", _later("symbolic", "ask")),
 ]

@@ -1,16 +1,20 @@
 import { html, render } from "./vendor/preact-htm.js";
 import { link, useAddress } from "./address.js";
-import { isCopy, takeToken } from "./server.js";
+import { copied, isCopy, takeToken } from "./server.js";
 import { Explore } from "./explore.js";
 import { Ledger } from "./ledger.js";
+import { Open } from "./open.js";
 import { Runs } from "./runs.js";
 import { Scrub } from "./scrub.js";
+import { Symbolic } from "./symbolic.js";
 import { Train } from "./train.js";
 
 const VIEWS = {
   explore: ["Explore", Explore],
   train: ["Train", Train],
   scrub: ["Scrub", Scrub],
+  open: ["Open", Open],
+  symbolic: ["Symbolic", Symbolic],
   ledger: ["Ledger", Ledger],
   runs: ["Runs", Runs],
 };
@@ -24,7 +28,7 @@ function App() {
     <header>
       <h1>hardgap</h1>
       <nav aria-label="Views">
-        ${Object.entries(VIEWS).map(([name, [words]]) => html`
+        ${Object.entries(VIEWS).filter(([name]) => !isCopy() || copied().views.includes(name)).map(([name, [words]]) => html`
           <a href=${link(name)} aria-current=${name === view ? "page" : null}>${words}</a>`)}
       </nav>
       ${isCopy() && html`<span class="quiet small">a copy to read; <code>hardgap ui</code> trains</span>`}
@@ -38,6 +42,7 @@ function toMain(event) {
 }
 
 takeToken();
+if (isCopy() && !location.hash) history.replaceState(null, "", copied().start);
 const root = document.getElementById("app");
 root.replaceChildren();
 render(html`<${App} />`, root);

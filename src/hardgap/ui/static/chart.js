@@ -25,7 +25,7 @@ export function Chart({ steps, lines, marks = [], at, label, height = 230, onSte
     return () => { size.disconnect(); dark.removeEventListener("change", draw); plot.current.destroy(); };
   }, [shape]);
   useEffect(() => plot.current?.setData(data), [JSON.stringify(data)]);
-  useEffect(() => plot.current?.redraw(), [JSON.stringify([marks, at])]);
+  useEffect(() => plot.current?.redraw(false), [JSON.stringify([marks, at])]);
   return html`<div role="img" aria-label=${label} ref=${place} style=${{ minHeight: `${height + 30}px` }}></div>`;
 }
 
@@ -46,7 +46,7 @@ function options(lines, now, width, height) {
   return {
     width, height, series, bands,
     scales: { x: { time: false }, y: { range: [-3, 103] } },
-    axes: [{ ...axis, label: "training step", labelSize: 18, labelFont: "12px system-ui" }, { ...axis, size: 44, values: (_, all) => all.map((v) => `${v} %`) }],
+    axes: [{ ...axis, label: "training step", size: 30, labelSize: 18, labelFont: "12px system-ui" }, { ...axis, size: 44, values: (_, all) => all.map((v) => `${v} %`) }],
     cursor: { points: { size: 6 }, bind: { click: (u) => () => choose(u, now) } },
     legend: { live: true },
     hooks: { draw: [(u) => mark(u, now.current)] },

@@ -4,7 +4,7 @@ import { change, link } from "./address.js";
 import { bits, Cells, hiddenCells, rollout, seededRow } from "./cells.js";
 import { Cube } from "./cube.js";
 import { Problem, plural } from "./parts.js";
-import { useAnswer } from "./server.js";
+import { isCopy, useAnswer } from "./server.js";
 
 const KNOWN = ["150", "30", "106", "110", "90", "D", "G", "L1 ^ (C & R1)"];
 const HEIGHT = 10, WIDTH = 37;
@@ -31,7 +31,7 @@ export function Explore({ at }) {
         <${Spread} rule=${rule} hidden=${hidden} at=${at} />
         <${Similarity} rule=${rule} hidden=${hidden} data=${data} toggle=${toggle} at=${at} />
         <${Determined} rule=${rule} data=${data} />
-        ${hidden.size > 0 && html`<section class="card"><h3>Next</h3>
+        ${hidden.size > 0 && !isCopy() && html`<section class="card"><h3>Next</h3>
           <p><a class="button" href=${link("train", { rule: rule.name, hide })}>Train a network across this gap</a></p></section>`}
       </div>`}`;
 }

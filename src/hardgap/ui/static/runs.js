@@ -87,15 +87,16 @@ function OneRun({ id }) {
     location.hash = link("runs");
   };
   const retry = async () => { await send("api/live", { run: id }); location.hash = link("train", { runs: id }); };
+  const made = Object.entries(data.versions).map(([name, value]) => `${name} ${value}`).join(", ");
   const automaton = data.experiment === "automaton";
   return html`<h2>${data.about}</h2>
-    <p class="quiet">Run <code>${data.id}</code>, ${data.status}${data.stopped ? ` (${data.stopped})` : ""} at step ${data.step}, ${data.seconds} s; seen first by <code>${Object.entries(data.versions).map(([name, value]) => `${name} ${value}`).join(", ") || "nobody yet"}</code></p>
+    <p class="quiet">Run <code>${data.id}</code>, ${data.status}${data.stopped ? ` (${data.stopped})` : ""} at step ${data.step}, ${data.seconds} s${made && html`; made with ${made}`}.</p>
     <${Problem} error=${data.error || said} />
     ${data.curve.length > 0 && html`<div class="card"><${Curve} curve=${data.curve} title=${data.about} /></div>`}
     <div class="row">
       ${automaton && html`<a class="button" href=${link("scrub", { run: id })}>Scrub through it</a>`}
-      ${automaton && html`<a class="button" href=${link("open", { run: id })}>Open it</a>`}
-      ${!automaton && html`<a class="button" href=${link("symbolic", { run: id })}>Ask it</a>`}
+      ${automaton && !isCopy() && html`<a class="button" href=${link("open", { run: id })}>Open it</a>`}
+      ${!automaton && !isCopy() && html`<a class="button" href=${link("symbolic", { run: id })}>Ask it</a>`}
       <a class="button" href=${link("runs", { group: id })}>All seeds</a>
       ${mayChange() && data.status !== "done" && html`<button onClick=${act(retry)}>${data.status === "failed" ? "Retry" : "Train on"}</button>`}
       ${mayChange() && html`<button onClick=${act(remove)}>Remove</button>`}

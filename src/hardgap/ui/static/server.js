@@ -11,6 +11,9 @@ export function takeToken() {
   history.replaceState(null, "", location.pathname + location.hash);
 }
 export const isCopy = () => Boolean(document.getElementById("kept"));
+// Of a copy: its views, and the address that it opens with.
+export const copied = () => kept();
+const kept = () => (kept.read ||= JSON.parse(document.getElementById("kept").textContent));
 export const mayChange = () => !isCopy() && Boolean(sessionStorage.getItem(TOKEN));
 
 export async function get(path) {
@@ -30,17 +33,17 @@ async function answered(response) {
 
 // What was asked for when the copy was made stands in it by its address; large parts in files beside it.
 async function fromCopy(path) {
-  const kept = (fromCopy.kept ||= JSON.parse(document.getElementById("kept").textContent));
-  if (path in kept.answers) return kept.answers[path];
-  const file = kept.files[path];
+  const { answers, files } = kept();
+  if (path in answers) return answers[path];
+  const file = files[path];
   if (!file) throw new Error("this copy does not hold that: `hardgap ui` answers it");
   await new Promise((done, failed) => {
     const script = document.createElement("script");
     Object.assign(script, { src: file, onload: done, onerror: () => failed(new Error(`${file} is missing`)) });
     document.head.append(script);
   });
-  Object.assign(kept.answers, globalThis.hardgapKept);
-  return kept.answers[path];
+  Object.assign(answers, globalThis.hardgapKept);
+  return answers[path];
 }
 
 // An answer that follows its address: { data, error, busy }. What was there stays until the next is.

@@ -69,7 +69,7 @@ function Choices({ at, chosen }) {
 function Plan({ words, title }) {
   const { data, error } = useAnswer(`api/plan?${new URLSearchParams(said(words))}`);
   return html`<section class="card" style="margin-top:1rem"><h3>${title}</h3><${Problem} error=${error} />
-    ${data && html`<p class="small">${data.about}; run <a class="mono" href=${link("runs", { run: data.id })}>${data.id}</a>, ${data.status === "new" ? "not begun" : `${data.status} at step ${data.step}`} of ${data.steps} steps.</p>
+    ${data && html`<p class="small">${data.about}; at most ${data.steps} steps; run <span class="mono">${data.id}</span>.</p>
       ${data.command && html`<${Copy} title="Command line" text=${data.command} />`}${data.python && html`<${Copy} title="Python" text=${data.python} />`}`}</section>`;
 }
 
@@ -105,7 +105,9 @@ export function Watched({ id }) {
     } catch (problem) { setError(problem.message); }
   };
   const last = curve.at(-1), going = now.state === "training", state = now.status === "done" ? "done" : now.state === "resting" ? now.status : now.state ?? "…";
-  const likely = useMemo(() => now.probabilities, [JSON.stringify(now.probabilities)]);
+  const rested = ended && film?.frames.length && !now.probabilities ? `api/film/${id}/frame?step=${film.frames.at(-1)}` : "";
+  const kept = useAnswer(rested).data;
+  const likely = useMemo(() => now.probabilities ?? kept?.probabilities, [JSON.stringify(now.probabilities), kept]);
   return html`<section class="card" aria-label=${film?.about ?? `Run ${id}`}>
     <h3>${film?.about ?? id}</h3>
     <p role="status" class="small">${state}, step ${now.step ?? 0}${last && html`: visible ${percent(last.visible)}, <strong>holdout ${percent(last.holdout)}</strong>`}</p>
@@ -129,6 +131,6 @@ export function Rollouts({ film, likely }) {
   return html`<div class="split narrow">
       <figure><figcaption class="small">True rollout</figcaption><${Cells} rows=${film.rows} hidden=${hidden} size=${20} label="The true rollout, hidden cells framed" /></figure>
       <figure><figcaption class="small">The network's own</figcaption>${likely ? html`<${Cells} rows=${likely} hidden=${hidden} wrong=${wrong} shades size=${20}
-        label=${`The network's own rollout: ${count} of ${film.rows.flat().length} cells wrong`} />` : html`<p class="small quiet">after its first evaluation</p>`}</figure>
+        label=${`The network's own rollout: ${count} of ${film.rows.flat().length} cells wrong`} />` : html`<p class="small quiet">${now.status === "done" ? "this result came without weights: scrubbing makes them again" : "after its first evaluation"}</p>`}</figure>
     </div><ul class="legend"><li><i class="one"></i>1</li><li><i style="background:var(--soft)"></i>between: how probable it holds a 1</li><li><i class="hid"></i>hidden</li><li><i class="err"></i>wrong</li></ul>`;
 }
