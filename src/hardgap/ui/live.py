@@ -55,7 +55,8 @@ class Worker:
     def _hear(self) -> None:
         assert self._process.stdout is not None
         for line in self._process.stdout:
-            self.last = self.last | json.loads(line)
+            with suppress(ValueError):  # what a library prints
+                self.last = self.last | json.loads(line)
 
     def tell(self, word: str) -> None:
         assert self._process.stdin is not None
@@ -145,7 +146,9 @@ def described(words: dict[str, Any]) -> AutomatonRun:
         if name in text:
             fields[field] = int(_number(name, text[name]))
     chosen: dict[str, Any] = {"recipe": text.get("recipe", "paper"), "scale": text.get("scale", "desk")}
-    return Automaton(text.get("rule", "150"), text.get("hide", "2"), **chosen, **fields)
+    if missing := next((name for name in ("rule", "hide") if name not in text), None):
+        raise BadInput(f"{missing} is missing")
+    return Automaton(text["rule"], text["hide"], **chosen, **fields)
 
 
 def _number(name: str, text: str) -> float:

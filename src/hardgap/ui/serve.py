@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import uvicorn
+from starlette.applications import Starlette
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from hardgap.core.errors import BadInput
@@ -38,8 +39,15 @@ def serve(folder: Path, host: str, port: int | None, kept: Path | None, on_start
     bound = _bound(host, port)
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{bound.getsockname()[1]}/?token={token}"
+    on_start(address)
+    with bound, suppress(KeyboardInterrupt):
+        server_of(make_app(folder, token, host, kept)).run(sockets=[bound])
+
+
+def server_of(app: Starlette) -> uvicorn.Server:
+    """What listens: plain HTTP, few connections at once, and no word more in its answers than needed."""
     config = uvicorn.Config(
-        make_app(folder, token, host, kept),
+        app,
         http=Impatient,
         ws="none",
         lifespan="on",
@@ -50,9 +58,7 @@ def serve(folder: Path, host: str, port: int | None, kept: Path | None, on_start
         timeout_keep_alive=10,
         timeout_graceful_shutdown=2,
     )
-    on_start(address)
-    with bound, suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run(sockets=[bound])
+    return uvicorn.Server(config)
 
 
 def _bound(host: str, port: int | None) -> socket.socket:

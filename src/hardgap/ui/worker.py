@@ -13,6 +13,7 @@ import signal
 import sqlite3
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,9 @@ def _listen(control: Control) -> None:
 
 
 def _say(data: dict[str, Any]) -> None:
-    print(json.dumps(data, allow_nan=False), flush=True)
+    """Tell whoever still listens: a page that is gone is no fault of the run."""
+    with suppress(OSError):
+        os.write(1, (json.dumps(data, allow_nan=False) + "\n").encode())
 
 
 def _train(store: Store, run_id: str, control: Control) -> None:
