@@ -52,6 +52,8 @@ def ui(
     def tell(address: str) -> None:
         out().print(address, markup=False, soft_wrap=True)
         err().print("Ctrl-C ends the page; runs that are half way go on where they stopped.")
+        if host not in ("127.0.0.1", "localhost", "::1"):
+            err().print(f"Whoever reaches {host} can read this; only the address above can change something.")
         if browser:
             import webbrowser
 

@@ -64,7 +64,7 @@ def frame(folder: Path, run_id: str, step: int) -> dict[str, Any]:
     finally:
         store.close()
     (automaton,) = only(AutomatonRun, [run])
-    rows = test_rows(automaton)
+    rows = shown_rows(automaton)
     found: dict[str, Any] = {"step": step, "probabilities": probabilities(model, rows[0])}
     entries = recovered_table(model, automaton.gap, rows, contexts=CONTEXTS)
     found["table"] = [{"output": one.output, "confidence": one.confidence} for one in entries]
@@ -78,7 +78,7 @@ def frame(folder: Path, run_id: str, step: int) -> dict[str, Any]:
 
 def truth(run: AutomatonRun) -> dict[str, Any]:
     """The true rollout of the row that every frame is about, and which of its cells are hidden."""
-    found = run.gap.trajectory(test_rows(run)[:1], STEPS)
+    found = run.gap.trajectory(shown_rows(run)[:1], STEPS)
     hidden = np.concatenate([np.zeros_like(found.hidden[:1]), found.hidden])
     return {"rows": found.states[:, 0].tolist(), "hidden_cells": hidden[:, 0].astype(int).tolist()}
 
@@ -98,7 +98,7 @@ def probabilities(model: nn.Module, row: NDArray[np.uint8]) -> list[list[float]]
 
 
 @lru_cache(maxsize=16)
-def test_rows(run: AutomatonRun) -> NDArray[np.uint8]:
+def shown_rows(run: AutomatonRun) -> NDArray[np.uint8]:
     """Some of the run's test rows; the first has a hidden cell."""
     rows = split_rows(run.width, run.train_rows, run.test_rows, run.seed)[1]
     hidden = run.gap.trajectory(rows, 1).hidden[0].any(axis=1)
@@ -127,4 +127,4 @@ def live_frame(model: nn.Module, run: Run) -> dict[str, Any]:
     """What is shown of a network while it trains; nothing of one that has no rollout."""
     if not isinstance(run, AutomatonRun):
         return {}
-    return {"probabilities": probabilities(model, test_rows(run)[0])}
+    return {"probabilities": probabilities(model, shown_rows(run)[0])}

@@ -96,6 +96,8 @@ class Live:
                 return
             if sum(one.alive for one in self._workers.values()) >= most:
                 raise BadInput(f"{most} runs are training already: stop one first")
+            if (before := self._workers.pop(run_id, None)) is not None:
+                before.end()  # it has left already; its pipes are closed
             self._workers[run_id] = Worker(self._folder, run_id, paused=paused, retrain=retrain)
 
     def worker(self, run_id: str) -> Worker | None:

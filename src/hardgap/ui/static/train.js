@@ -113,7 +113,8 @@ export function Watched({ id }) {
     <p role="status" class="small">${state}, step ${now.step ?? 0}${last && html`: visible ${percent(last.visible)}, <strong>holdout ${percent(last.holdout)}</strong>`}</p>
     <${Problem} error=${error || now.error} />
     <${Curve} curve=${curve} title=${film?.about ?? id} />
-    ${film && html`<${Rollouts} film=${film} likely=${likely} />`}
+    ${film && html`<${Rollouts} film=${film} likely=${likely}
+      waits=${now.status !== "done" ? "after its first evaluation" : film.frames.length ? "…" : "this result came without weights: scrubbing makes them again"} />`}
     ${mayChange() && html`<div class="row">
       ${going ? html`<button onClick=${act("pause")}>Pause</button>` : html`<button disabled=${now.status === "done"} onClick=${act("resume")}>Resume</button>`}
       <button disabled=${now.status === "done"} onClick=${act("step")}>Single step</button>
@@ -124,13 +125,13 @@ export function Watched({ id }) {
 }
 
 // The network's own free run beside the true one: the darker a cell, the more probable a 1; orange is wrong.
-export function Rollouts({ film, likely }) {
+export function Rollouts({ film, likely, waits }) {
   const hidden = film.hidden_cells.map((row) => row.map(Boolean));
   const wrong = likely?.map((row, t) => row.map((p, x) => (p > 0.5) !== Boolean(film.rows[t][x])));
   const count = wrong?.flat().filter(Boolean).length;
   return html`<div class="split narrow">
       <figure><figcaption class="small">True rollout</figcaption><${Cells} rows=${film.rows} hidden=${hidden} size=${20} label="The true rollout, hidden cells framed" /></figure>
       <figure><figcaption class="small">The network's own</figcaption>${likely ? html`<${Cells} rows=${likely} hidden=${hidden} wrong=${wrong} shades size=${20}
-        label=${`The network's own rollout: ${count} of ${film.rows.flat().length} cells wrong`} />` : html`<p class="small quiet">${now.status === "done" ? "this result came without weights: scrubbing makes them again" : "after its first evaluation"}</p>`}</figure>
+        label=${`The network's own rollout: ${count} of ${film.rows.flat().length} cells wrong`} />` : html`<p class="small quiet">${waits}</p>`}</figure>
     </div><ul class="legend"><li><i class="one"></i>1</li><li><i style="background:var(--soft)"></i>between: how probable it holds a 1</li><li><i class="hid"></i>hidden</li><li><i class="err"></i>wrong</li></ul>`;
 }
