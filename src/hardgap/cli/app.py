@@ -35,7 +35,7 @@ COMMANDS = {
     "baselines": "Every interpolation method on the same gap, at five levels of representation.",
     "circuits": "Open a trained network: what it computes, and where.",
     "symbolic": "Experiment 2: chains of operators with one pair never shown.",
-    "prove": "Check every theorem of the paper exactly.",
+    "prove": "Check the theorems of the paper; each check says what it covers.",
     "construct": "Encoder weights that compute a rule exactly, verified and saved.",
     "runs": "List, show, export, import, certify and remove measured runs.",
     "document": "Write what was measured into README and the pages of docs/.",

@@ -14,7 +14,14 @@ from hardgap.studies import index, machines, main_table_document
 from hardgap.studies.symbolic import document as symbolic
 from hardgap.studies.tempered import document as tempered
 
-PAGES = ("README.md", "docs/machines.md", "docs/symbolic.md", "docs/tempered.md", "results/README.md")
+PAGES = (
+    "README.md",
+    "docs/fidelity.md",
+    "docs/machines.md",
+    "docs/symbolic.md",
+    "docs/tempered.md",
+    "results/README.md",
+)
 
 
 @dataclass(frozen=True)

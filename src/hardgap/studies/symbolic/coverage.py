@@ -19,7 +19,7 @@ from hardgap.studies.measure import Measured, StudyResult
 from hardgap.studies.published import Mean
 from hardgap.studies.study import Arm, study
 from hardgap.studies.symbolic.accuracy import accuracies
-from hardgap.studies.symbolic.published import BASELINES, COVERAGE, NETWORK, SEEDS
+from hardgap.studies.symbolic.published import BASELINES, COVERAGE, NETWORK, PAPERS_KRR, SEEDS
 from hardgap.worlds.chains.chains import Arithmetic
 from hardgap.worlds.chains.operators import PAPER_OPERATORS, Operator
 from hardgap.worlds.chains.run import SymbolicRun
@@ -69,7 +69,7 @@ def baseline_runs(scale: Scale) -> list[SymbolicRun]:
     return [symbolic_base(scale, pair).but(seed=SEEDS[0]) for pair in all_pairs()]
 
 
-PAPERS_METHODS = ("KNN", "MLP", "KRR")
+PAPERS_METHODS = ("KNN", "MLP", PAPERS_KRR)
 """The interpolation methods of the paper; the others that interpolate are ours."""
 
 
@@ -123,9 +123,9 @@ def _summary(pairs: Sequence[dict[str, Any]], by: Selection) -> dict[str, Any]:
         "above": sum(means[one["holdout"]] > one["best_baseline"][1] for one in compared),
         "above the paper's": sum(means[one["holdout"]] > one["best_of_papers"][1] for one in compared),
     }
-    for name in (*PAPERS_METHODS, "KRR of f"):
+    for name in dict.fromkeys(name for one in pairs for name in one["baselines"]):
         values = [one["baselines"][name] for one in pairs if name in one["baselines"]]
-        found[f"{name} mean"], found[f"{name} range"] = (fmean(values) if values else None), _range(values)
+        found |= {f"{name} mean": fmean(values), f"{name} range": _range(values)}
     return found
 
 

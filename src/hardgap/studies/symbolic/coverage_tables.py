@@ -10,10 +10,12 @@ from hardgap.core.wording import percent
 from hardgap.studies.measure import StudyResult
 from hardgap.studies.numbers import beside
 from hardgap.studies.symbolic.coverage import PAPERS_METHODS, mean_of
+from hardgap.studies.symbolic.published import PAPERS_KRR
 from hardgap.worlds.chains.baselines import SYMBOLIC_METHODS
 from hardgap.worlds.chains.selection import PAPERS_CHOICE, SELECTIONS
 
 METHODS = [method.name for method in SYMBOLIC_METHODS]
+RIDGES = [PAPERS_KRR, *(name for name in METHODS if name.startswith("KRR") and name != PAPERS_KRR)]
 
 
 def coverage_tables(results: Sequence[StudyResult]) -> list[Table]:
@@ -50,7 +52,7 @@ def summary_table(report: dict[str, Any]) -> Table:
     found = report["summary"]
 
     def row(words: str, key: str, published: object) -> list[object]:
-        return [words, published, *(_summed(found[by][key]) for by in SELECTIONS)]
+        return [words, published, *(_summed(found[by].get(key)) for by in SELECTIONS)]
 
     above = {by: f"{found[by]['above']} of {found[by]['compared']}" for by in SELECTIONS}
     rows: list[list[object]] = [
@@ -60,10 +62,11 @@ def summary_table(report: dict[str, Any]) -> Table:
         row("mean without the two on which desk was chosen", "mean without the search's", ""),
         row("pairs from … to", "range", _span(paper["range"])),
         row("seen pairs, runs from … to", "seen range", _span(paper["seen range"])),
-        row("KRR on operators, mean", "KRR mean", paper["KRR mean"]),
-        row("KRR on operators, from … to", "KRR range", _span(paper["KRR range"])),
-        row("KRR on f, mean", "KRR of f mean", ""),
-        row("KRR on f, from … to", "KRR of f range", ""),
+        *(row(f"{name}, mean", f"{name} mean", paper["KRR mean"] if name == PAPERS_KRR else "") for name in RIDGES),
+        *(
+            row(f"{name}, from … to", f"{name} range", _span(paper["KRR range"]) if name == PAPERS_KRR else "")
+            for name in RIDGES
+        ),
         row("KNN, from … to", "KNN range", _span(paper["KNN range"])),
         row("MLP, from … to", "MLP range", _span(paper["MLP range"])),
     ]

@@ -23,12 +23,14 @@ def each(table: Callable[[StudyResult], Table]) -> Tables:
 def arms_table(result: StudyResult) -> Table:
     shown = [arm for arm in result.arms if arm.n] or result.arms
     again = ["restarted"] if any(arm.restarted for arm in shown) else []
-    right = ["paper", "recovered", "Wilson, %", "solved", "median steps", *again]
-    rows = [
-        [*_name(arm), *_counts(arm), f"{arm.solved}/{arm.n}", _median(arm), *(arm.restarted or "" for _ in again)]
-        for arm in shown
-    ]
-    detail = ["Wilson, %", "median steps", "solved", "paper"]
+    given = ["its steps, at most"] if len({_given(arm) for arm in shown}) > 1 else []
+    right = ["paper, 50 epochs", *given, "recovered", "Wilson, %", "solved", "median steps", *again]
+    rows: list[list[object]] = []
+    for arm in shown:
+        paper, *ours = _counts(arm)
+        told = [paper, *(_given(arm) for _ in given), *ours, f"{arm.solved}/{arm.n}", _median(arm)]
+        rows.append([*_name(arm), *told, *(arm.restarted or "" for _ in again)])
+    detail = ["Wilson, %", "median steps", "solved", "paper, 50 epochs"]
     return Table(_title(result), ["factor", "value", *right], rows, right, detail)
 
 
@@ -100,6 +102,11 @@ def _name(arm: Measured) -> tuple[str, str]:
 
 def _title(result: StudyResult) -> str:
     return f"{result.name.partition('/')[2]}, {result.scale} scale: {result.study.claim.rstrip('.')}"
+
+
+def _given(arm: Measured) -> str:
+    """The most steps that its runs may take."""
+    return span((run.budget.steps for run in arm.runs), ",") if arm.runs else ""
 
 
 def _counts(arm: Measured) -> tuple[str, str, str]:

@@ -1,9 +1,10 @@
-"""Does what is visible of a rollout determine what is hidden? Three answers that assume less and less.
+"""Does what is visible of a rollout determine what is hidden? Four answers, by what each assumes.
 
-| criterion | asks about                        | assumes                                             | rules  |
-| `gf2`     | a row's hidden cells of step 1    | the whole rule is an XOR, hidden entry included     | affine |
-| `strict`  | a row's hidden cells, every step  | the visible entries                                 | any    |
-| `rule`    | the hidden entries of the table   | that some local rule of this radius made the data   | any    |
+| criterion   | asks about                        | assumes                                             | rules  |
+| `gf2`       | a row's hidden cells of step 1    | the whole rule is an XOR, hidden entry included     | affine |
+| `next-step` | a row's hidden cells, every step  | the visible entries, and uses the next step alone   | any    |
+| `strict`    | a row's hidden cells, every step  | the visible entries, and uses the whole rollout     | any    |
+| `rule`      | the hidden entries of the table   | that some local rule of this radius made the data   | any    |
 
 docs/identifiability.md says what each means and what came out.
 """
@@ -24,9 +25,10 @@ from hardgap.worlds.automaton.gap import Gap
 from hardgap.worlds.automaton.identify.completions import Completions, completions
 from hardgap.worlds.automaton.identify.evidence import MAX_WINDOW, every_row, rows_shown
 from hardgap.worlds.automaton.identify.linear import affine_form, paper_systems
+from hardgap.worlds.automaton.identify.next_step import DeterminedCells, next_step_cells
 from hardgap.worlds.automaton.identify.strict import strict_cells
 
-Criterion = Literal["gf2", "strict", "rule"]
+Criterion = Literal["gf2", "next-step", "strict", "rule"]
 CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
 Start = Callable[[str], None]  # told which part of an answer begins
 
@@ -45,12 +47,14 @@ class Gf2Answer:
 
 
 @dataclass(frozen=True)
-class StrictAnswer:
-    """Shares of hidden cells, rows and (row, hidden entry) pairs that the supervised cells determine."""
+class CellsAnswer:
+    """Shares of hidden cells, rows and (row, hidden entry) pairs that are determined; nothing follows the last step."""
 
-    unknowns: float  # mean over rows
+    unknowns: float  # of all steps but the last, mean over rows
     cells_known: float
+    first_known: float  # of the cells of step 1, about which all later steps may speak
     rows_identified: float
+    rows_first_identified: float  # the cells of step 1 alone
     entries_read: float  # a row determines at least one cell that the entry made
     cells_known_with_mask: float
     rows_identified_with_mask: float
@@ -82,7 +86,8 @@ class Identifiability:
     rows: int
     width: int
     gf2: Gf2Answer | None = None
-    strict: StrictAnswer | None = None
+    next_step: CellsAnswer | None = None
+    strict: CellsAnswer | None = None
     rule: RuleAnswer | None = None
 
     def as_dict(self) -> dict[str, Any]:
@@ -94,6 +99,7 @@ class Identifiability:
             "rows": self.rows,
             "width": self.width,
             "gf2": asdict(self.gf2) if self.gf2 else None,
+            "next_step": asdict(self.next_step) if self.next_step else None,
             "strict": asdict(self.strict) if self.strict else None,
             "rule_level": self.rule.as_dict() if self.rule else None,
         }
@@ -132,7 +138,8 @@ def identify(
         rows=rows.shape[0],
         width=rows.shape[1],
         gf2=_gf2(gap, rows, steps, start) if "gf2" in criteria and affine else None,
-        strict=_strict(gap, rows, steps, start) if "strict" in criteria else None,
+        next_step=_cells(next_step_cells, "next-step", gap, rows, steps, start) if "next-step" in criteria else None,
+        strict=_cells(strict_cells, "strict", gap, rows, steps, start) if "strict" in criteria else None,
         rule=_rule(gap, rows, steps, limit, start) if "rule" in criteria else None,
     )
 
@@ -147,7 +154,7 @@ def completions_dict(found: Completions) -> dict[str, Any]:
     }
 
 
-PARTS: dict[Criterion, int] = {"gf2": 1, "strict": 2, "rule": 3}
+PARTS: dict[Criterion, int] = {"gf2": 1, "next-step": 2, "strict": 2, "rule": 3}
 
 
 def _gf2(gap: Gap, rows: NDArray[np.uint8], steps: int, start: Start) -> Gf2Answer:
@@ -161,16 +168,20 @@ def _gf2(gap: Gap, rows: NDArray[np.uint8], steps: int, start: Start) -> Gf2Answ
     )
 
 
-def _strict(gap: Gap, rows: NDArray[np.uint8], steps: int, start: Start) -> StrictAnswer:
-    start("strict: every hidden cell")
-    plain = strict_cells(gap, rows, steps)
-    start("strict: with the mask's place")
-    masked = strict_cells(gap, rows, steps, mask=True)
-    unknowns = int(plain.unknown.sum())
-    return StrictAnswer(
+def _cells(
+    decide: Callable[..., DeterminedCells], name: str, gap: Gap, rows: NDArray[np.uint8], steps: int, start: Start
+) -> CellsAnswer:
+    start(f"{name}: every hidden cell")
+    plain = decide(gap, rows, steps)
+    start(f"{name}: with the mask's place")
+    masked = decide(gap, rows, steps, mask=True)
+    unknowns, first = int(plain.unknown.sum()), int(plain.unknown[0].sum())
+    return CellsAnswer(
         unknowns=unknowns / len(rows),
         cells_known=int(plain.known.sum()) / max(1, unknowns),
+        first_known=int(plain.known[0].sum()) / max(1, first),
         rows_identified=float(plain.identified.mean()),
+        rows_first_identified=float((plain.known[0] == plain.unknown[0]).all(axis=1).mean()),
         entries_read=float(plain.entries.mean()),
         cells_known_with_mask=int(masked.known.sum()) / max(1, unknowns),
         rows_identified_with_mask=float(masked.identified.mean()),
