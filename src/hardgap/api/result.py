@@ -15,6 +15,7 @@ from hardgap.core.table import Table
 from hardgap.core.wording import differences, flattened, percent, plural
 from hardgap.report.render import Shown, data_frame
 from hardgap.runs.reading import Row
+from hardgap.runs.replicas import replica_of
 from hardgap.runs.store import Store
 from hardgap.runs.summary import Summary, summarise
 from hardgap.worlds import world_of
@@ -92,12 +93,19 @@ class Result:
     @property
     def snapshots(self) -> list[int]:
         """The steps whose weights were kept; `model` and `open` take one."""
-        from hardgap.runs.checkpoints import Checkpoints
+        from hardgap.runs.weights import own_snapshots, with_snapshots
 
-        return list(Checkpoints(self.store.folder, self.id).snapshots())
+        place = with_snapshots(self.store, self.id, 1).store
+        return own_snapshots(place, place.get(self.id))
+
+    @property
+    def replica(self) -> Result | None:
+        """The same config trained again, where that gave another curve; it is opened where this run has no weights."""
+        found = replica_of(self.store, self.id)
+        return Result(*found) if found else None
 
     def model(self, step: int | None = None) -> nn.Module:
-        """The trained network, at its end or at one of its snapshots."""
+        """The trained network, at its end or at one of its snapshots; stderr tells if it is the replica's."""
         return self._trained(step).model
 
     def open(self, *analyses: str, step: int | None = None, seed: int = 0) -> Findings:

@@ -26,6 +26,7 @@ Start with `hardgap demo`, then `hardgap reproduce main`. Every command that pri
 # A command is named by where it lives, so that `--help` imports none of them.
 COMMANDS = {
     "demo": "The whole story in under three minutes, ending in a page to open.",
+    "ui": "A page in the browser: explore a gap, watch a network fill it, open it.",
     "train": "Hide patterns of a rule, train on the rest, watch the gap close (or not).",
     "sweep": "Train every combination that a TOML file asks for.",
     "reproduce": "Run what is missing of the paper's claims; print measured beside published.",

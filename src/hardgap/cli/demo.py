@@ -68,7 +68,7 @@ def demo(
     write_page(page, told, soft, control)
     _tell_outcome(say, told, table, soft, control)
     say(f"\nThe story with its pictures: {page}")
-    say("Next: hardgap reproduce main --budget 30m")
+    say("Next: hardgap ui, a page to watch it happen; then hardgap reproduce main --budget 30m")
     if json:
         show_json({
             "page": str(page),

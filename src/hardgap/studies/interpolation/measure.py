@@ -18,6 +18,7 @@ from hardgap.runs.execute import load_model
 from hardgap.runs.store import Row, Store
 from hardgap.runs.summary import summarise
 from hardgap.runs.versions import versions
+from hardgap.runs.weights import find_weights, is_here
 from hardgap.studies.interpolation.published import PUBLISHED, compare
 from hardgap.worlds.automaton.baselines.levels import LEVELS, Level
 from hardgap.worlds.automaton.baselines.methods import METHODS, Method
@@ -63,11 +64,12 @@ class RunTable:
     config: AutomatonRun
     final_holdout: float
     lines: list[LevelResult]
+    replica: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         return {
             "run": self.run,
-            "about": self.config.describe(),
+            "about": f"{self.config.describe()}{', a replica' if self.replica else ''}",
             "width": self.config.width,
             "final_holdout": self.final_holdout,
             "levels": [_line(line) for line in self.lines],
@@ -98,7 +100,8 @@ def measure_run(store: Store, run_id: str, setting: Setting, on_progress: Progre
         model, config.gap, learn, judge, size=setting.size, most_asked=setting.most_asked, seed=setting.seed
     )
     lines = measure(exam, setting.methods, setting.levels, seed=setting.seed, on_progress=on_progress)
-    return RunTable(row.id, config, summarise(store.curve(row.id)).final_holdout, lines)
+    found = find_weights(store, row.id)
+    return RunTable(row.id, config, summarise(found.store.curve(row.id)).final_holdout, lines, found.replica)
 
 
 def _automaton_row(store: Store, run_id: str) -> Row:
@@ -133,19 +136,23 @@ def measure_sizes(
 def solved_runs(store: Store, rule: str, *, at_least: float = SOLVED, at_most: int = AT_MOST) -> list[str]:
     """The first finished encoder runs of a rule with this final holdout accuracy, one a family, none leaky.
 
-    They come in the order in which they were finished, so that later runs do not change the choice.
+    They come in the order in which they were finished, so that later runs do not change the choice. Those that can be
+    opened come first; a replica counts by its own accuracy.
     """
     spec = parse_rule(rule).spec
-    found: dict[str, str] = {}
+    opens: dict[str, str] = {}
+    closed: dict[str, str] = {}
     for row in sorted(store.rows(), key=lambda row: (row.finished or 0.0, row.id)):
         config = row.config
         if row.status != "done" or not isinstance(config, AutomatonRun):
             continue
         if (config.rule, config.masking, config.model.kind) != (spec, "every", "encoder"):
             continue
-        for curve in store.curves([row.id]).values():
+        place = find_weights(store, row.id).store
+        for curve in place.curves([row.id]).values():
             if summarise(curve).final_holdout >= at_least:
-                found.setdefault(config.family, row.id)
+                (opens if is_here(place, row) else closed).setdefault(config.family, row.id)
+    found = opens | {family: run_id for family, run_id in closed.items() if family not in opens}
     if not found:
         raise BadInput(
             f"solved {rule}: {store.folder} holds no finished run with {at_least:.0%} holdout accuracy", of="solved"
