@@ -39,12 +39,16 @@ def words(labels: Labels) -> list[str]:
 
 @dataclass(frozen=True)
 class Arm:
-    """One setting of a study: what sets it apart, the runs or the computation that measure it, what was published."""
+    """One setting of a study: what sets it apart, the runs or the computation that measure it, what was published.
+
+    Curves are read as far as the step `until`: a longer run of the same family is, so far, the shorter one.
+    """
 
     labels: Labels
     runs: tuple[Run, ...] = ()
     published: Published | None = None
     compute: Callable[[Path], Any] | None = None  # given the folder of kept files
+    until: int | None = None
 
 
 @dataclass(frozen=True)

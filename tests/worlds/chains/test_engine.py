@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 import torch
 
+from hardgap.core.loop import Observer
 from hardgap.core.run import validated
 from hardgap.nn.native import engine
 from hardgap.runs.certificate import Certificate
 from hardgap.runs.checkpoints import Checkpoints
-from hardgap.runs.execute import Execution, Watcher
+from hardgap.runs.execute import Execution
 from hardgap.runs.owner import me
 from hardgap.runs.store import Store
 from hardgap.worlds.chains.run import SymbolicRun
@@ -38,7 +39,7 @@ def train(store: Store, run: SymbolicRun, asked: str, stop_after: int | None = N
     store.add([run])
     store.claim([run.id], me())
     seen: list[int] = []
-    watcher = Watcher(on_step=seen.append, should_stop=lambda: stop_after is not None and len(seen) >= stop_after)
+    watcher = Observer(on_step=seen.append, should_stop=lambda: stop_after is not None and len(seen) >= stop_after)
     Execution(store, run, me(), watcher, checkpoint_seconds=0.0, engine=asked)()
     found = Checkpoints(store.folder, run.id).latest()
     assert found is not None
