@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 from hardgap.core.loop import Observer, Trainer
-from hardgap.core.specs import Budget
+from hardgap.core.specs import Budget, Optimiser
 from hardgap.nn.seq2seq import Seq2Seq
 from hardgap.runs.execute import build_trainer, single_thread
 from hardgap.worlds.chains.run import SymbolicRun
@@ -50,10 +50,15 @@ def _answer(examples: int, *, with_draft: bool) -> float:
     return time.perf_counter() - began
 
 
+def trainer_at(batch: int) -> Trainer:
+    """A run of the full derivation, about to begin."""
+    sizes = {"train_examples": 20_000, "eval_examples": 1, "test_examples": 1, "optimiser": Optimiser(batch=batch)}
+    return build_trainer(SymbolicRun(holdout="^|", budget=Budget(steps=10_000, evaluate_every=10_000), **sizes))
+
+
 def _trainer() -> Trainer:
     single_thread()
-    sizes = {"train_examples": 20_000, "eval_examples": 1, "test_examples": 1}
-    return build_trainer(SymbolicRun(holdout="^|", budget=Budget(steps=10_000, evaluate_every=10_000), **sizes))
+    return trainer_at(512)
 
 
 if __name__ == "__main__":
