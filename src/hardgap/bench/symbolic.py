@@ -20,11 +20,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from hardgap.bench.training import run_copies
+from hardgap.bench.training import OURS, run_copies
 from hardgap.nn.native.engine import EAGER, VARIABLE
 from hardgap.runs.local import ONE_THREAD
 
-PLAIN, OURS = "hardgap.bench.plain_symbolic", "hardgap.bench.ours_symbolic"
+PLAIN = "hardgap.bench.plain_symbolic"
 BATCH = 512
 Work = tuple[list[str], int]  # the arguments of a module that prints seconds, and how much it does in them
 
@@ -57,7 +57,7 @@ def training(updates: int) -> list[Contender]:
     def plain(longest: int) -> Work:
         return [PLAIN, "train", str(updates), str(longest)], updates * BATCH
 
-    ours = [OURS, "train", str(updates)], updates * BATCH
+    ours = [OURS, "chains", str(updates)], updates * BATCH
     return [
         Contender("hardgap, a process a core", ours, spread=True),
         Contender("hardgap eager, a process a core", ours, spread=True, engine=EAGER),

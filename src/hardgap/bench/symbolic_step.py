@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from hardgap.bench import plain_symbolic
-from hardgap.bench.ours_symbolic import trainer_at
+from hardgap.bench.ours import chains_trainer
 from hardgap.bench.step import compared, in_turn, ready
 from hardgap.nn.native import engine
 from hardgap.nn.seq2seq import Seq2Seq
@@ -50,12 +50,12 @@ def _training(engines: dict[str, str]) -> Work:
     found = {}
     for name, build in engines.items():
         with engine.using(build):
-            found[name] = _by(build, trainer_at(BATCH)._update)
+            found[name] = _by(build, chains_trainer()._update)
     return found
 
 
 def _decoding(engines: dict[str, str]) -> Work:
-    trainer = trainer_at(BATCH)
+    trainer = chains_trainer()
     task, model = trainer.task, trainer.model
     assert isinstance(task, SymbolicTask)
     assert isinstance(model, Seq2Seq)

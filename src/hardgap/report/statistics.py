@@ -38,6 +38,13 @@ def same_rate_p(successes: int, n: int, other_successes: int, other_n: int) -> f
     return float(stats.fisher_exact(table)[1])
 
 
+def paired_p(better: int, worse: int) -> float:
+    """McNemar's exact test: how surprising it is that, of pairs that differ, so many differ this way, by chance."""
+    from scipy import stats
+
+    return float(stats.binomtest(better, better + worse).pvalue) if better + worse else 1.0
+
+
 def same_mean_p(values: Sequence[float], others: Sequence[float]) -> float | None:
     """Welch's t-test: how surprising such a difference is if both means are the same; None below two values each."""
     from scipy import stats

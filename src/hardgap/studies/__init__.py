@@ -3,5 +3,5 @@
 
 from hardgap.studies import atlas, ceiling, dynamics, gf2, k_sweep, main_table, per_pattern, rule_30_hard, theorems
 from hardgap.studies.interpolation import study as interpolation
-from hardgap.studies.symbolic import ambiguity, coverage, table
+from hardgap.studies.symbolic import ambiguity, bounds, coverage, table
 from hardgap.studies.tempered import cliff, dial, explain, forecast, target, wide

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -35,7 +35,7 @@ Curve = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Measured:
-    """One arm: its finished runs with their curves, or the value that was computed for it."""
+    """One arm: its finished runs with their curves, or the value that was computed for it; whether it is `judged`."""
 
     labels: Labels
     planned: int
@@ -43,6 +43,7 @@ class Measured:
     curves: tuple[Curve, ...] = field(default=(), repr=False)
     published: Published | None = None
     value: Any = None
+    judged: bool = True
 
     @property
     def n(self) -> int:
@@ -80,7 +81,7 @@ class Measured:
     @property
     def restarted(self) -> int:
         """Runs whose network was thrown away for a fresh one."""
-        return sum(summary.restarts > 0 for summary in self.summaries)
+        return sum(bool(summary.restarts) for summary in self.summaries)
 
     @property
     def holdout(self) -> list[float]:
@@ -101,7 +102,7 @@ class Measured:
 
     @cached_property
     def comparison(self) -> Comparison:
-        return Comparison("") if self.published is None else self.published.compare(self)
+        return self.published.compare(self) if self.published is not None and self.judged else Comparison("")
 
     def as_dict(self) -> dict[str, Any]:
         if not self.planned:
@@ -138,7 +139,7 @@ class StudyResult:
     @property
     def verdict(self) -> str:
         """The arm's verdict if there is one arm; else how many arms have each. At smoke scale there is none."""
-        found = Counter(filter(None, (arm["verdict"] for arm in self._arms())))
+        found = Counter(filter(None, (arm.comparison.verdict for arm in self.arms)))
         return next(iter(found), "") if len(self.arms) == 1 else ", ".join(f"{word} {n}" for word, n in found.items())
 
     def tables(self) -> list[Shown]:
@@ -147,19 +148,14 @@ class StudyResult:
 
     def frame(self) -> pandas.DataFrame:
         """A row an arm: its labels, what was found, the verdict."""
-        return data_frame([arm.pop("labels") | arm for arm in self._arms()])
+        return data_frame([arm.pop("labels") | arm for arm in (one.as_dict() for one in self.arms)])
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(self.study.claim)}</p>" + "".join(map(html, self.tables()))
 
-    def _arms(self) -> list[dict[str, Any]]:
-        arms = [arm.as_dict() for arm in self.arms]
-        if self.scale == "smoke":  # a few training steps show nothing
-            return [arm | {"verdict": "", "p": None} for arm in arms]
-        return arms
-
     def as_dict(self) -> dict[str, Any]:
-        told = {"study": self.name, "claim": self.study.claim, "scale": self.scale, "arms": self._arms()}
+        arms = [arm.as_dict() for arm in self.arms]
+        told = {"study": self.name, "claim": self.study.claim, "scale": self.scale, "arms": arms}
         return told | {name: _plain(value) for name, value in self.more.items()}
 
 
@@ -186,7 +182,10 @@ def measure(
 ) -> StudyResult:
     """Sum up what is finished of a study; `kept` is the folder of measured baselines, the store's if not said."""
     kept = kept or store.folder / "baselines"
-    found = StudyResult(study, scale, tuple(measured(study.arms(scale), store, kept, on_progress)))
+    arms = measured(study.arms(scale), store, kept, on_progress)
+    if scale == "smoke":  # a few training steps show nothing
+        arms = [replace(arm, judged=not arm.planned) for arm in arms]
+    found = StudyResult(study, scale, tuple(arms))
     if study.more is not None:
         on_progress(f"{study.name}: all arms together", 0, 0)
         found.more.update(part(study.more)(found, store, kept))

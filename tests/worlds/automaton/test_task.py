@@ -142,8 +142,8 @@ class Table(nn.Module):
         self.rule = rule
 
     def forward(self, x: Tensor) -> Tensor:
-        patterns = patterns_of(x.round().to(torch.uint8).numpy(), self.rule.radius)
-        return torch.from_numpy(self.rule.table[patterns] * 2.0 - 1).float()
+        patterns = patterns_of(x.round().to(torch.uint8).numpy(), self.rule.radius).astype(np.int64)
+        return torch.tensor(self.rule.table.tolist(), dtype=torch.float32)[patterns] * 2 - 1
 
 
 def scored(rule: str, hidden: tuple[int, ...], learned: Rule, steps: int = 4) -> Any:

@@ -20,6 +20,7 @@ from hardgap.runs.results import write_text
 from hardgap.runs.store import Store
 from hardgap.studies.interpolation.published import PUBLISHED, TEMPORAL, compare
 from hardgap.studies.measure import StudyResult
+from hardgap.studies.numbers import span
 from hardgap.studies.published import Comparison, Found, Number, Published
 from hardgap.studies.study import Arm, study
 from hardgap.worlds.automaton.gap import Gap
@@ -136,4 +137,4 @@ def _printed(published: Published | None) -> str:
 def _shown(value: Any) -> str:
     if value is None:
         return ""
-    return " to ".join(f"{end:g}" for end in dict.fromkeys(value)) if isinstance(value, list) else f"{value:g}"
+    return span(value if isinstance(value, list) else [value], "g")

@@ -7,11 +7,11 @@ tells them apart at the 5 % level. Three seeds against three can tell little apa
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from statistics import fmean, pstdev
 
 from hardgap.core.table import Table
 from hardgap.report.statistics import holm, same_mean_p
 from hardgap.studies.measure import Measured, StudyResult
+from hardgap.studies.numbers import beside, interval, mean, p_value, spread
 from hardgap.studies.published import Seeds
 from hardgap.studies.symbolic.accuracy import accuracies
 from hardgap.worlds.chains.selection import PAPERS_CHOICE, SELECTIONS, Selection
@@ -45,18 +45,16 @@ def published_shares(arm: Measured) -> dict[int, float]:
 def verdict_table(results: Results) -> Table:
     """One row a study: published and measured mean, interval, verdict, and p with Holm's correction for all rows."""
     scale = results[0].scale
-    compared = {one.name: one.arm.comparison for one in results if scale != "smoke"}  # smoke has no verdicts
-    ps = {name: found.p for name, found in compared.items() if found.p is not None}
+    ps = {one.name: one.arm.comparison.p for one in results if one.arm.comparison.p is not None}
     corrected = dict(zip(ps, holm(list(ps.values())), strict=True))
     rows: list[list[object]] = []
     for one in results:
         arm, name = one.arm, one.name
-        means = [_mean(exact(arm, by)) for by in (PAPERS_CHOICE, "eval-seen", "final")]
-        spread = arm.mean_interval if len(set(arm.accuracies())) > 1 else None  # equal seeds show no spread to go by
-        published = f"{100 * fmean(published_shares(arm).values()):.1f}"
-        verdict = compared[name].verdict if name in compared else ""
-        rows.append([name, published, f"{arm.n}/{arm.planned}", means[0], _interval(spread), *means[1:], verdict,
-                     _p(ps.get(name)), _p(corrected.get(name))])  # fmt: skip
+        means = [mean(exact(arm, by), "–") for by in (PAPERS_CHOICE, "eval-seen", "final")]
+        ends = arm.mean_interval if len(set(arm.accuracies())) > 1 else None  # equal seeds show no spread to go by
+        found = [f"{arm.n}/{arm.planned}", means[0], interval(ends), *means[1:], arm.comparison.verdict]
+        tests = [p_value(tested.get(name), "–") for tested in (ps, corrected)]
+        rows.append([name, mean(published_shares(arm).values()), *found, *tests])
     columns = [
         "study",
         "published %",
@@ -94,11 +92,10 @@ def ambiguity_table(results: Results, weaker: Results) -> Table:
     default = {one.arm.labels["holdout"]: one.arm for one in results if one.arm.labels["condition"] == "familiar"}
     rows: list[list[object]] = []
     for other in (one.arm for one in weaker):
-        holdout, published = other.labels["holdout"], f"{100 * fmean(published_shares(other).values()):.1f}"
+        holdout, published = other.labels["holdout"], mean(published_shares(other).values())
         for by in SELECTIONS:
             values = [exact(arm, by) for arm in (default[holdout], other)]
-            both = [f"{_mean(v)}{_spread(v)}" for v in values]
-            rows.append([holdout, by, *both, _p(same_mean_p(*values)), published])
+            rows.append([holdout, by, *map(spread, values), p_value(same_mean_p(*values), "–"), published])
     columns = ["holdout", "checkpoint by", "none fits the held-out pair %", "some do %", "p", "published %"]
     title = (
         f"Held-out accuracy, mean ± standard deviation over {weaker[0].arm.planned} seeds, {weaker[0].scale} scale, "
@@ -126,7 +123,7 @@ def measures_table(results: Results) -> Table:
     columns = [f"{words}: {by}" for words in MEASURES.values() for by in SELECTIONS]
     rows: list[list[object]] = [
         [arm.labels["holdout"], arm.labels["condition"],
-         *(_mean(exact(arm, by, name)) for name in MEASURES for by in SELECTIONS)]
+         *(mean(exact(arm, by, name), "–") for name in MEASURES for by in SELECTIONS)]
         for arm in (one.arm for one in results)
     ]  # fmt: skip
     return Table("What is right, %, by choice of checkpoint", ["holdout", "condition", *columns], rows, columns)
@@ -141,29 +138,12 @@ def _cell(arm: Measured | None, by: Selection) -> str:
         return ""
     values, theirs = exact(arm, by), list(published_shares(arm).values())
     few = f" ({len(values)} of {arm.planned} seeds)" if values and len(values) < arm.planned else ""
-    return f"{_mean(values)}{_spread(values)}{few} [{100 * fmean(theirs):.1f} ± {100 * pstdev(theirs):.1f}]"
+    return f"{spread(values)}{few} [{spread(theirs)}]"
 
 
 def _seed_cell(arm: Measured | None, seed: int, by: Selection) -> str:
     if arm is None:
         return ""
     found = dict(zip((run.seed for run in arm.runs), exact(arm, by), strict=True))
-    theirs = published_shares(arm)
-    published = f" [{100 * theirs[seed]:.1f}]" if seed in theirs else ""
-    return (f"{100 * found[seed]:.1f}" if seed in found else "–") + published
-
-
-def _mean(values: Sequence[float] | None) -> str:
-    return f"{100 * fmean(values):.1f}" if values else "–"
-
-
-def _spread(values: Sequence[float] | None) -> str:
-    return f" ± {100 * pstdev(values):.1f}" if values and len(values) > 1 else ""
-
-
-def _p(p: float | None) -> str:
-    return "–" if p is None else f"{p:.2g}"
-
-
-def _interval(interval: tuple[float, float] | None) -> str:
-    return "" if interval is None else f"{100 * interval[0]:.1f} to {100 * interval[1]:.1f}"
+    assert isinstance(arm.published, Seeds)
+    return beside(found.get(seed), arm.published.seeds.get(seed))
