@@ -54,7 +54,7 @@ def measure_studies(
     from hardgap.cli.sweep import check_workers, parse_duration, run_and_report
     from hardgap.core.parts import part
     from hardgap.runs.store import Store
-    from hardgap.studies.measure import measure
+    from hardgap.studies.measure import judged, measure
     from hardgap.studies.study import limited, most_informative_first
 
     choose_engine(asked.engine)
@@ -77,7 +77,7 @@ def measure_studies(
     if keep is not None:
         _keep(store, chosen, asked.scale, keep)
     with show_parts("reading the runs") as on_progress:
-        results = [measure(one, asked.scale, store, kept, on_progress) for one in chosen]
+        results = judged([measure(one, asked.scale, store, kept, on_progress) for one in chosen])
     if not kept.exists() and any(one.prepare for one in chosen):
         err().print(f"there are no measured baselines in {kept}; the committed ones are under results/")
     if asked.figure is not None:

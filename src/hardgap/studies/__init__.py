@@ -1,6 +1,6 @@
 """Every claim that is measured; importing this package declares them all."""
 
-from hardgap.studies import ceiling, gf2, k_sweep, main_table, theorems
+from hardgap.studies import ceiling, gf2, k_sweep, main_table, main_table_controls, theorems
 from hardgap.studies.interpolation import study as interpolation
 from hardgap.studies.symbolic import ambiguity as symbolic_ambiguity
 from hardgap.studies.symbolic import coverage as symbolic_coverage
@@ -17,6 +17,7 @@ __all__ = [
     "interpolation",
     "k_sweep",
     "main_table",
+    "main_table_controls",
     "symbolic_ambiguity",
     "symbolic_coverage",
     "symbolic_table",

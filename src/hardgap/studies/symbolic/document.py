@@ -17,7 +17,7 @@ from hardgap.core.table import Table
 from hardgap.report.document import Content, Figures, markdown
 from hardgap.runs.results import import_runs
 from hardgap.runs.store import Store
-from hardgap.studies.measure import StudyResult, measure
+from hardgap.studies.measure import StudyResult, judged, measure
 from hardgap.studies.study import STUDIES, choose
 from hardgap.studies.symbolic.cells import (
     ambiguity_table,
@@ -55,8 +55,8 @@ def read_measured(results: Path, scale: Scale) -> SymbolicResults:
         store = Store(Path(folder))
         import_runs(store, results)
         coverage = measure(STUDIES["symbolic/coverage"], scale, store, results / "baselines")
-        cells = [measure(one, scale, store) for one in choose(["symbolic"]) if one is not coverage.study]
-        weaker = [measure(one, scale, store) for one in choose(["ambiguity"])]
+        cells = judged([measure(one, scale, store) for one in choose(["symbolic"]) if one is not coverage.study])
+        weaker = judged([measure(one, scale, store) for one in choose(["ambiguity"])])
     return SymbolicResults(cells, weaker, coverage, _read_analyses(results / f"analyses-{scale}.json"))
 
 

@@ -12,7 +12,7 @@ from hardgap.core.parts import part
 from hardgap.report.document import Content, Figures, markdown
 from hardgap.runs.results import import_runs
 from hardgap.runs.store import Store
-from hardgap.studies.measure import StudyResult, measure
+from hardgap.studies.measure import StudyResult, judged, measure
 from hardgap.studies.study import choose
 from hardgap.studies.tempered.search import search_table
 from hardgap.studies.tempered.words import tempered_words
@@ -35,7 +35,7 @@ def read_k_sweep(results: Path) -> list[StudyResult]:
     folder = results / K_SWEEP
     with TemporaryDirectory() as place:
         store = _taken_in(Path(place), [folder] if folder.is_dir() else [])
-        return [measure(one, "desk", store) for one in choose([K_SWEEP])]
+        return judged([measure(one, "desk", store) for one in choose([K_SWEEP])])
 
 
 def read_measured(results: Path) -> dict[str, StudyResult]:
