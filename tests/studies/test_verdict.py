@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 
 from hardgap.core.run import Run, only
-from hardgap.core.specs import Budget, Unrolling
+from hardgap.core.specs import Budget
 from hardgap.runs.store import Store
 from hardgap.studies.measure import Measured, judged, measure
 from hardgap.studies.published import Number, Paired, Published, Rate
 from hardgap.studies.study import Arm, Study
+from hardgap.worlds.automaton.regime import Unrolling
 from hardgap.worlds.automaton.run import AutomatonRun
 
 RUNS: list[Run] = [AutomatonRun(rule="150", hide=(3,), width=5, budget=Budget(steps=10), seed=s) for s in range(10)]
@@ -81,12 +82,12 @@ def test_paired_seeds_are_compared_by_wilcoxons_test(tmp_path: Path) -> None:
     both = Study("test/pairs", "A claim.", lambda scale: [Arm({}, (*RUNS, *hard), Paired("§4.2", 0.002))], "")
     store = Store(tmp_path)
     for seed, run in enumerate(RUNS):
-        store.put_done(run, curve(0.9 + seed / 100), "solved", {}, 1.0)
+        store.put_all_done([(run, curve(0.9 + seed / 100), "solved", {}, 1.0)])
     for run in hard[:9]:
-        store.put_done(run, curve(0.5), "budget", {}, 1.0)
+        store.put_all_done([(run, curve(0.5), "budget", {}, 1.0)])
     nine = measure(both, "desk", store).arm.comparison
     assert (nine.verdict, nine.p) == ("reproduced so far at desk scale", pytest.approx(2 / 2**9))
-    store.put_done(hard[9], curve(0.5), "budget", {}, 1.0)
+    store.put_all_done([(hard[9], curve(0.5), "budget", {}, 1.0)])
     assert measure(both, "desk", store).arm.comparison.p == pytest.approx(0.002, abs=1e-4)
 
 
@@ -94,7 +95,7 @@ def test_a_row_is_judged_among_the_rows_of_its_table(tmp_path: Path) -> None:
     """Three of ten against none differ from nothing; five do, alone, and not among twenty rows."""
     store, runs = Store(tmp_path), [RUNS[0].but(seed=seed) for seed in range(30)]
     for run in runs:
-        store.put_done(run, curve(1.0 if run.seed < 5 else 0.0), "budget", {}, 1.0)
+        store.put_all_done([(run, curve(1.0 if run.seed < 5 else 0.0), "budget", {}, 1.0)])
 
     def row(place: int) -> Study:
         mine = tuple(runs[:10] if not place else runs[10:20])
