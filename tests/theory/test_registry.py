@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hardgap.studies.theorems import STATEMENTS
+from hardgap.studies.theorems import OURS, STATEMENTS
 from hardgap.theory.registry import CHECKS, prove_each
 from hardgap.theory.statement import Statement
 
@@ -26,6 +26,10 @@ def test_no_verdict_is_a_surprise(statements: list[Statement]) -> None:
 
 def test_the_study_has_an_arm_for_every_check() -> None:
     assert len(CHECKS) == STATEMENTS
+
+
+def test_the_study_knows_which_statements_are_the_papers(statements: list[Statement]) -> None:
+    assert tuple(place for place, one in enumerate(statements) if not one.published) == OURS
 
 
 def test_what_does_not_hold_is_documented(statements: list[Statement]) -> None:

@@ -55,12 +55,10 @@ def measure_studies(
     from hardgap.core.parts import part
     from hardgap.runs.store import Store
     from hardgap.studies.measure import judged, measure
-    from hardgap.studies.study import limited, most_informative_first
+    from hardgap.studies.study import most_informative_first
 
     choose_engine(asked.engine)
-    if asked.seeds is not None and asked.seeds < 1:
-        raise BadInput(f"--seeds {asked.seeds}: at least one seed is needed")
-    chosen = [one if asked.seeds is None else limited(one, asked.seeds) for one in studies]
+    chosen = with_seeds(studies, asked)
     if asked.figure is not None:
         check_figure(asked.figure)
         _figure_of(chosen)
@@ -87,6 +85,15 @@ def measure_studies(
 
         save_figure(part(_figure_of(chosen))(results), asked.figure)
     return code, results
+
+
+def with_seeds(studies: Sequence[Study], asked: Asked) -> list[Study]:
+    """The studies with only as many seeds as were asked for."""
+    from hardgap.studies.study import limited
+
+    if asked.seeds is not None and asked.seeds < 1:
+        raise BadInput(f"--seeds {asked.seeds}: at least one seed is needed")
+    return [one if asked.seeds is None else limited(one, asked.seeds) for one in studies]
 
 
 def show_list(studies: Sequence[Study], asked: Asked, output: Output) -> None:

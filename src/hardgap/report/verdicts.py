@@ -208,11 +208,13 @@ def summed_up(verdicts: Iterable[Verdict]) -> Verdict:
         return NOT_RUN
     word = next(one for one in WORDS if one in words)
     ways = {one.way if one.word == "differs" else "" for one in parts if one.word == word}
+    way = ways.pop() if len(ways) == 1 else "both ways"
+    share = "" if len(words) == 1 else f"{words[word]} of {len(parts)}"
     told = ", ".join(f"{one} {words[one]}" for one in WORDS if words[one])
     why = "" if len(words) == 1 else f"of {len(parts)}: {told}"
     return Verdict(
         word,
-        ways.pop() if len(ways) == 1 else "both ways",
+        ", ".join(filter(None, [way, share])),
         needed=max((one.needed for one in parts if one.word == word and one.needed), default=None),
         why=why,
         scale=next((one.scale for one in parts if one.scale), ""),

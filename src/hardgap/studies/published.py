@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any, Protocol
 
 from hardgap.core.run import Run
-from hardgap.report.statistics import Sample, paired_p, sample_of
+from hardgap.report.statistics import Sample, mean_interval, paired_p, sample_of, wilson
 from hardgap.report.verdicts import (
     Count,
     Verdict,
@@ -56,6 +56,15 @@ class Published:
         """Successes and runs, if they were printed."""
         return None
 
+    @property
+    def said(self) -> str:
+        """What was printed, in a few characters."""
+        return ""
+
+    def told(self, found: Found) -> str:
+        """What was found, in the same terms."""
+        return "" if found.value is None else f"{found.value:g}" if isinstance(found.value, int | float) else ""
+
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -78,6 +87,16 @@ class Rate(Published):
     def count(self) -> Count | None:
         return None if self.successes is None or self.n is None else (self.successes, self.n)
 
+    @property
+    def said(self) -> str:
+        counted = "" if self.count is None else "{}/{}".format(*self.count)
+        return ", ".join(filter(None, [counted, "" if self.mean is None else f"mean {self.mean:g} %"]))
+
+    def told(self, found: Found) -> str:
+        low, high = wilson(found.recovered, found.n) if found.n else (0.0, 0.0)
+        counted = f"{found.recovered}/{found.n} ({100 * low:.0f} to {100 * high:.0f} %)" if self.count else ""
+        return ", ".join(filter(None, [counted, "" if self.mean is None else _mean(found)])) if found.n else ""
+
     def compare(self, found: Found) -> Verdict:
         """By the counts, pattern by pattern if they are printed so; by the mean where there is no count."""
         if self.count is None:
@@ -86,6 +105,17 @@ class Rate(Published):
             return judge_count((found.recovered, found.n), self.count)
         each = self.n // len(self.by_pattern)
         return judge_parts(_by_pattern(found), {part: (k, each) for part, k in self.by_pattern.items()})
+
+
+def _mean(found: Found) -> str:
+    values = found.accuracies()
+    return f"mean {100 * fmean(values):.1f} %" if values else ""
+
+
+def _seeds(found: Found) -> str:
+    low, high = mean_interval(found.accuracies()) or (None, None)
+    spread = "" if low is None or high is None else f" ({100 * low:.0f} to {100 * high:.0f} %)"
+    return f"{_mean(found)}{spread}, n = {found.n}" if found.n else ""
 
 
 def _by_pattern(found: Found) -> dict[int, Count]:
@@ -107,6 +137,13 @@ class Seeds(Published):
     def shares(self) -> list[float]:
         return [value / 100 for value in self.seeds.values()]
 
+    @property
+    def said(self) -> str:
+        return f"mean {fmean(self.seeds.values()):.1f} %, n = {len(self.seeds)}"
+
+    def told(self, found: Found) -> str:
+        return _seeds(found)
+
     def compare(self, found: Found) -> Verdict:
         return judge_mean(found.accuracies(), sample_of(self.shares))
 
@@ -116,6 +153,13 @@ class Mean(Published):
     """A mean accuracy in percent without its seeds, taken as exact."""
 
     mean: float
+
+    @property
+    def said(self) -> str:
+        return f"mean {self.mean:g} %"
+
+    def told(self, found: Found) -> str:
+        return _seeds(found)
 
     def compare(self, found: Found) -> Verdict:
         return judge_mean(found.accuracies(), Sample(self.mean / 100))
@@ -128,6 +172,10 @@ class Number(Published):
     value: float
     tolerance: float
 
+    @property
+    def said(self) -> str:
+        return f"{self.value:g}"
+
     def compare(self, found: Found) -> Verdict:
         return judge_number(None if found.value is None else float(found.value), self.value, self.tolerance)
 
@@ -139,6 +187,13 @@ class Spread(Published):
     low: float
     high: float
     margin: float = 10.0
+
+    @property
+    def said(self) -> str:
+        return _range([self.low, self.high])
+
+    def told(self, found: Found) -> str:
+        return "" if found.value is None else _range(found.value)
 
     def compare(self, found: Found) -> Verdict:
         return self.judge(found.value)
@@ -157,10 +212,23 @@ class Paired(Published):
     p: float
     way: str = "higher"
 
+    @property
+    def said(self) -> str:
+        return f"p = {self.p:g}"
+
+    def told(self, found: Found) -> str:
+        first, second = pairs(found)
+        p = paired_p(first, second)
+        return "" if p is None else f"p = {p:.2g}, {len(first)} pairs"
+
     def compare(self, found: Found) -> Verdict:
         first, second = pairs(found)
         way = "higher" if first and fmean(first) > fmean(second) else "lower"
         return judge_pairs(paired_p(first, second), way, len(first), self.way)
+
+
+def _range(ends: Sequence[float]) -> str:
+    return " to ".join(f"{end:g}" for end in dict.fromkeys(ends)) + " %"
 
 
 def pairs(found: Found) -> tuple[list[float], list[float]]:

@@ -55,6 +55,7 @@ class Study:
     figure    likewise, to a figure
     more      what belongs to this study alone, from what was measured, the store, and the folder of baselines
     prepare   what is measured and kept there before runs are trained
+    folder    that folder's name, in a store and in results/
     ours      whether it goes beyond the paper
     scaled    whether its numbers depend on the scale, so that its verdict has to name it
     """
@@ -66,6 +67,7 @@ class Study:
     figure: str | None = None
     more: str | None = None
     prepare: str | None = None
+    folder: str = "baselines"
     ours: bool = False
     scaled: bool = True
 
