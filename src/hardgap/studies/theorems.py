@@ -91,10 +91,10 @@ def prove_first(scale: Scale, store: Store, kept: Path, on_progress: Progress, i
 def theorem_tables(results: Sequence[StudyResult]) -> list[Table]:
     known = [arm for one in results for arm in one.arms if arm.value is not None]
     rows = [
-        [arm.value["name"], "paper" if arm.value["published"] else "ours", arm.value["cases"], arm.comparison.verdict]
+        [arm.value["name"], "paper" if arm.value["published"] else "ours", arm.comparison.verdict, arm.value["cases"]]
         for arm in known
     ]
-    title, columns = "Every statement, checked exactly", ["statement", "of", "cases", "verdict"]
+    title, columns = "Every statement, checked exactly", ["statement", "of", "verdict", "cases"]
     return [Table(title, columns, rows, detail=["cases"], notes=[_note(arm) for arm in known])]
 
 
