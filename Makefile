@@ -14,7 +14,7 @@ demo: $(READY)  ## the whole story in under three minutes, ending in a page to o
 test: $(READY)  ## the fast tests
 	@$(VENV)/bin/python -m pytest -m "not slow" --numprocesses auto --dist loadfile
 
-test-slow: $(READY)  ## the tests marked slow: kills, long resumes, the demo in a browser
+test-slow: $(READY)  ## the tests marked slow: kills, long resumes, the demo and the page in a browser
 	@$(VENV)/bin/python -m pytest -m slow
 
 check: $(READY)  ## ruff, mypy --strict, the layer test

@@ -23,6 +23,7 @@ LAYERS: list[set[str]] = [
     {"studies"},
     {"api"},
     {"bench"},
+    {"ui"},
     {"cli"},
     {"__main__"},
 ]

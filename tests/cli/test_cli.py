@@ -292,6 +292,9 @@ def test_train_then_look_then_export_then_import_then_remove(call: Call, tmp_pat
     (listed,) = json.loads(call("runs", "list", "--json")[1])
     assert listed.pop("differs") == ""  # there is nothing else
     assert {key: trained[key] for key in listed} == listed
+    table = call("runs", "show", run)[1]
+    assert "unrolling.feedback" in table
+    assert not set("{}[]'") & set(table.partition("Curve")[0])  # a config as its user writes it
     shown = json.loads(call("runs", "show", run[:5], "--json")[1])
     assert [point["step"] for point in shown["curve"]] == [0, 2]
     assert shown["versions"]["threads"] == 1
@@ -316,9 +319,10 @@ def test_retraining_says_whose_weights_are_here(call: Call, tmp_path: Path) -> N
     result["curve"][-1]["loss"] = 0.125  # as if another machine had measured it
     file.write_text(json.dumps(result))
     call("runs", "import", "results", "--store", "other")
-    differs = f"{run}: the curve differs (another machine or version), and"
-    assert f"{differs} the weights of this training are here now" in call("runs", "retrain", run, "--store", "other")[2]
-    assert f"{differs} the weights that were here stay" in call("runs", "retrain", run, "--store", "other")[2]
+    for _ in range(2):
+        code, _, err = call("runs", "retrain", run, "--store", "other")
+        assert (code, "It is kept as a replica; commands that open the run open it" in err) == (1, True)
+        assert f"{run}: the curve differs (another machine or version): it ended at step 2 with" in err
 
 
 def test_tables_are_for_people_and_show_the_hidden_pattern(call: Call) -> None:

@@ -167,7 +167,7 @@ def test_retraining_takes_the_engine_of_the_result(tmp_path: Path, tiny: Tiny, a
     export_runs(made, [made.get(run.id)], tmp_path / "results")
     import_runs(read, tmp_path / "results")
     asked("auto")
-    assert retrain_run(read, read.get(run.id), Observer())
+    assert retrain_run(read, read.get(run.id), Observer()).same
 
 
 @pytest.mark.parametrize("masking", ["every", "first"])

@@ -317,9 +317,9 @@ def test_an_imported_run_has_no_weights_until_it_is_retrained(store: Store, tiny
     import_runs(other, tmp_path / "results")
     with pytest.raises(BadInput, match=f"run {run.id} has no weights .*`hardgap runs retrain {run.id}`"):
         load_model(other, run.id)
-    assert retrain_run(other, other.get(run.id), Observer())
+    assert retrain_run(other, other.get(run.id), Observer()).same
     assert_as_if_never_stopped(other, run)
-    assert retrain_run(other, other.get(run.id), Observer())
+    assert retrain_run(other, other.get(run.id), Observer()).same
     assert_as_if_never_stopped(other, run)
 
 
@@ -330,7 +330,7 @@ def test_retraining_killed_after_the_move_starts_again(store: Store, tiny: Tiny)
     beside.add([run])
     beside.claim([run.id], me())
     beside.finish(run.id, me(), store.curve(run.id), "budget", {}, 0)  # done, but its checkpoints are gone
-    assert retrain_run(store, store.get(run.id), Observer())
+    assert retrain_run(store, store.get(run.id), Observer()).same
     assert_as_if_never_stopped(store, run)
 
 
@@ -349,8 +349,8 @@ def test_retraining_tells_when_the_curve_differs(store: Store, tiny: Tiny) -> No
     with_another_curve(store, run)
     kept = Checkpoints(store.folder, run.id).folder
     before = {path: path.stat().st_ino for path in kept.iterdir()}
-    assert not retrain_run(store, store.get(run.id), Observer())
-    assert {path: path.stat().st_ino for path in kept.iterdir()} == before  # the weights of that curve stay
+    assert not retrain_run(store, store.get(run.id), Observer()).same
+    assert {path: path.stat().st_ino for path in kept.iterdir()} == before  # what was here stays
     assert [path.name for path in (store.folder / "retraining").rglob(f"{run.id}*")] == []
 
 
@@ -366,7 +366,7 @@ def test_a_state_on_the_way_gives_way_to_what_was_retrained(store: Store, tiny: 
     with_another_curve(other, run)
     with pytest.raises(BadInput, match="has no weights"):
         load_model(other, run.id)
-    assert not retrain_run(other, other.get(run.id), Observer())
+    assert not retrain_run(other, other.get(run.id), Observer()).same
     load_model(other, run.id)
 
 

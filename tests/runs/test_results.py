@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hardgap.core.errors import BadInput
 from hardgap.runs.owner import me
-from hardgap.runs.results import RUN_FILE, _read, export_runs, import_runs
+from hardgap.runs.results import RUN_FILE, export_runs, import_runs, read_result
 from hardgap.runs.store import Store
 from hardgap.worlds.automaton.run import AutomatonRun
 
@@ -212,7 +212,7 @@ def test_every_committed_result_is_what_its_experiment_can_have() -> None:
     paths = [path for path in RESULTS.rglob("*.json") if RUN_FILE.fullmatch(path.name)]
     assert len(paths) > 1000
     for path in paths:
-        _read(path)
+        read_result(path)
 
 
 def test_the_about_of_a_file_is_for_people_and_not_compared(store: Store, folder: Path, tmp_path: Path) -> None:

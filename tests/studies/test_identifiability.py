@@ -7,10 +7,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from hardgap.studies.identifiability import TRAINED_50, TRAINED_150_220, main, refuting_shares, rows_needed
 from hardgap.worlds.automaton.gap import Gap, draw_hidden
+from hardgap.worlds.automaton.identify.answers import identify
 from hardgap.worlds.automaton.identify.completions import completions
 from hardgap.worlds.automaton.identify.evidence import every_row
 from hardgap.worlds.automaton.rule import parse_rule
@@ -46,6 +48,19 @@ def test_the_committed_sweep_is_what_is_measured(numbers: dict[str, Any]) -> Non
             for steps in (2, 4):
                 found = completions(every_row(gap, steps), limit=2)
                 assert len(found.determined) == row["determined"][str(steps)][seed]
+
+
+@pytest.mark.parametrize(("place", "shares"), [(0, (94.0, 94.0)), (1, (94.0, 99.6)), (2, (94.0, 99.99))])
+def test_the_page_shows_how_far_the_next_step_falls_short(
+    place: int, shares: tuple[float, float], numbers: dict[str, Any]
+) -> None:
+    """Rule 150, pattern 0: the cells of step 1 that `next-step` and `strict` determine, by committed numbers."""
+    committed = numbers["single"][0]["answers"][place]
+    rows = np.random.default_rng(0).integers(0, 2, (1000, 101), dtype=np.uint8)
+    found = identify(Gap(parse_rule("150"), (0,)), rows, committed["steps"], ("next-step", "strict")).as_dict()
+    assert (found["next_step"], found["strict"]) == (committed["next_step"], committed["strict"])
+    known = [100 * committed[name]["first_known"] for name in ("next_step", "strict")]
+    assert known == pytest.approx(shares, abs=0.05)
 
 
 def test_committed_witnesses_prove_that_information_is_lost(numbers: dict[str, Any]) -> None:

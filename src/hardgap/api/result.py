@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -15,6 +15,7 @@ from hardgap.core.table import Table
 from hardgap.core.wording import differences, flattened, percent, plural
 from hardgap.report.render import Shown, data_frame
 from hardgap.runs.reading import Row
+from hardgap.runs.replicas import replica_of
 from hardgap.runs.store import Store
 from hardgap.runs.summary import Summary, summarise
 from hardgap.worlds import world_of
@@ -92,12 +93,19 @@ class Result:
     @property
     def snapshots(self) -> list[int]:
         """The steps whose weights were kept; `model` and `open` take one."""
-        from hardgap.runs.checkpoints import Checkpoints
+        from hardgap.runs.weights import own_snapshots, with_snapshots
 
-        return list(Checkpoints(self.store.folder, self.id).snapshots())
+        place = with_snapshots(self.store, self.id, 1).store
+        return own_snapshots(place, place.get(self.id))
+
+    @property
+    def replica(self) -> Result | None:
+        """The same config trained again, where that gave another curve; it is opened where this run has no weights."""
+        found = replica_of(self.store, self.id)
+        return Result(*found) if found else None
 
     def model(self, step: int | None = None) -> nn.Module:
-        """The trained network, at its end or at one of its snapshots."""
+        """The trained network, at its end or at one of its snapshots; stderr tells if it is the replica's."""
         return self._trained(step).model
 
     def open(self, *analyses: str, step: int | None = None, seed: int = 0) -> Findings:
@@ -236,25 +244,17 @@ class Finding:
         return self.table()._repr_html_()
 
 
-class Findings(Mapping[str, Finding]):
+class Findings(dict[str, Finding]):
     """What was found, by analysis; `does_not_apply` says why others were not made."""
 
     def __init__(self, found: dict[str, Finding], does_not_apply: dict[str, str]) -> None:
-        self._found, self.does_not_apply = found, does_not_apply
+        super().__init__(found)
+        self.does_not_apply = does_not_apply
 
-    def __getitem__(self, name: str) -> Finding:
+    def __missing__(self, name: str) -> Finding:
         if name in self.does_not_apply:
             raise BadInput(f"{name} does not apply: {self.does_not_apply[name]}")
-        return self._found[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._found
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._found)
-
-    def __len__(self) -> int:
-        return len(self._found)
+        raise KeyError(name)
 
     def __repr__(self) -> str:
         return f"Findings({', '.join(self)})"

@@ -26,6 +26,7 @@ Start with `hardgap demo`, then `hardgap reproduce main`. Every command that pri
 # A command is named by where it lives, so that `--help` imports none of them.
 COMMANDS = {
     "demo": "The whole story in under three minutes, ending in a page to open.",
+    "ui": "A page in the browser: explore a gap, watch a network fill it, open it.",
     "train": "Hide patterns of a rule, train on the rest, watch the gap close (or not).",
     "sweep": "Train every combination that a TOML file asks for.",
     "reproduce": "Run what is missing of the paper's claims; print measured beside published.",
@@ -35,7 +36,7 @@ COMMANDS = {
     "baselines": "Every interpolation method on the same gap, at five levels of representation.",
     "circuits": "Open a trained network: what it computes, and where.",
     "symbolic": "Experiment 2: chains of operators with one pair never shown.",
-    "prove": "Check every theorem of the paper exactly.",
+    "prove": "Check the theorems of the paper; each check says what it covers.",
     "construct": "Encoder weights that compute a rule exactly, verified and saved.",
     "runs": "List, show, export, import, certify and remove measured runs.",
     "document": "Write what was measured into README and the pages of docs/.",

@@ -105,11 +105,14 @@ def _of_runs(
     *,
     trust: bool,
 ) -> dict[str, Any]:
+    from hardgap.cli.retrain import store_with
     from hardgap.core import plugins
-    from hardgap.runs.store import Store
+    from hardgap.runs.kept_weights import runs_with_weights
+    from hardgap.runs.store import DATABASE
     from hardgap.studies.interpolation import measure as study
 
-    opened = Store(store, create=False)
+    asked = runs if runs or (store / DATABASE).exists() else runs_with_weights(Path("results"))
+    opened = store_with(store, *asked)
     setting = study.Setting(methods=methods, size=study.SIZE if size is None else size, seed=seed)
     ids = _run_ids(opened, runs, solved, at_most)
     if trust:

@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from hardgap.cli.options import check_seed
 from hardgap.cli.output import STORE, TABLES, Output, Show, StoreFolder, Trust, err
+from hardgap.cli.retrain import store_with
 from hardgap.cli.writing import check_figure
 from hardgap.core.errors import BadInput
 from hardgap.core.wording import plural
@@ -46,6 +47,7 @@ def circuits(
 
     Try:
 
+        hardgap circuits 34cc297255b6        (its weights are committed)
         hardgap circuits 9dcd --figure circuits.png
         hardgap circuits 9dcd --only rule,consistency
         hardgap circuits 9dcd --over-time --figure appears.svg
@@ -57,10 +59,9 @@ def circuits(
     check_seed(seed)
     from hardgap.core import plugins
     from hardgap.runs.execute import single_thread
-    from hardgap.runs.store import Store
 
     single_thread()
-    opened = Store(store, create=False)
+    opened = store_with(store, run)
     config = _automaton(opened, run)
     if trust:
         plugins.trust(config.plugins())
@@ -91,6 +92,7 @@ def _open(
     output: Output,
 ) -> None:
     from hardgap.runs.execute import load_trained
+    from hardgap.runs.weights import find_weights
     from hardgap.studies.circuits.findings import findings_table
     from hardgap.worlds.automaton.circuits.opening import check_names, open_network, subject_of
     from hardgap.worlds.automaton.circuits.tables import circuit_tables
@@ -101,23 +103,29 @@ def _open(
     opening = open_network(subject_of(trained, seed), names, on_start=lambda name: _progress(names, name))
     if only is not None and not opening.results:
         raise BadInput("; ".join(opening.does_not_apply.values()))
-    data = {"run": config.id, "about": config.describe(), "step": step, **opening.as_dict()}
+    found = find_weights(store, config.id, step)
+    about = {"run": config.id, "about": found.about(config), "step": step, "replica": found.replica}
+    data = about | opening.as_dict()
     _draw(data, figure, over_time=False)
     output.show(data, [*([] if only is not None else [findings_table(data)]), *circuit_tables(data)])
 
 
 def _over_time(store: Store, config: AutomatonRun, figure: Path | None, output: Output) -> None:
     from hardgap.runs.summary import restarts
+    from hardgap.runs.weights import announce, with_snapshots
     from hardgap.worlds.automaton.circuits.opening import rows_of
     from hardgap.worlds.automaton.circuits.over_time import over_time
     from hardgap.worlds.automaton.circuits.tables import timeline_table
 
     err().print(f"{config.describe()}  (run {config.id})")
-    timeline = over_time(
-        _snapshots(store, config), config.gap, rows_of(config), on_start=lambda step: err().print(f"  step {step}")
-    )
-    curve = store.curve(config.id)
-    data = {"run": config.id, "about": config.describe(), "restarts": restarts(curve), **timeline.as_dict()}
+    found = with_snapshots(store, config.id, 2)
+    if found.replica:
+        announce(store, config.id)
+    networks = _snapshots(found.store, config)
+    timeline = over_time(networks, config.gap, rows_of(config), on_start=lambda step: err().print(f"  step {step}"))
+    curve = found.store.curve(config.id)
+    about = {"run": config.id, "about": found.about(config), "replica": found.replica, "restarts": restarts(curve)}
+    data = about | timeline.as_dict()
     _draw(data, figure, over_time=True, curve=curve)
     output.show(data, [timeline_table(data)])
 
@@ -127,7 +135,9 @@ def _snapshots(store: Store, config: AutomatonRun) -> Iterator[tuple[int, nn.Mod
     from hardgap.runs.checkpoints import Checkpoints
     from hardgap.runs.execute import load_model
 
-    family = (*store.shorter(config), config.id)
+    curve = store.curve(config.id)
+    began = {run_id: store.curve(run_id) for run_id in store.shorter(config)}
+    family = (*(run_id for run_id, points in began.items() if points == curve[: len(points)]), config.id)
     kept = {step: run_id for run_id in family for step in Checkpoints(store.folder, run_id).snapshots()}
     steps = sorted(step for step in kept if step <= store.get(config.id).step)
     if len(steps) < 2:

@@ -68,7 +68,7 @@ def demo(
     write_page(page, told, soft, control)
     _tell_outcome(say, told, table, soft, control)
     say(f"\nThe story with its pictures: {page}")
-    say("Next: hardgap reproduce main --budget 30m")
+    say("Next: hardgap ui, a page to watch it happen; then hardgap reproduce main --budget 30m")
     if json:
         show_json({
             "page": str(page),
@@ -161,8 +161,7 @@ class _Watch:
 
     def _row(self, step: int, soft: Curve, control: Curve) -> None:
         if step in restarts(soft):  # the control has none
-            at = self._told.soft.budget.restart_at
-            self._say(f"     -- started again at step {at}: visible cells contradicted the network,")
+            self._say(f"     -- started again before step {step}: visible cells contradicted the network,")
             self._say("        so it got fresh weights and half the temperature --")
         self._say(f"   {step:>7}  {_accuracies(soft, step)}    {_accuracies(control, step)}".rstrip())
 

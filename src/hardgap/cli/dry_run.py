@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from hardgap.cli.output import Output, choose_engine, duration
+from hardgap.cli.output import Output, choose_engine
 from hardgap.cli.progress import show_parts
 from hardgap.core.table import Table
-from hardgap.core.wording import plural
+from hardgap.core.wording import duration, plural
 
 if TYPE_CHECKING:
     from hardgap.cli.studies import Asked

@@ -33,10 +33,11 @@ def identify(
     width: Annotated[int, Parameter(help="Cells in a row.")] = 101,
     rows: Annotated[int, Parameter(help="Random initial rows to look at.")] = 500,
     criterion: Annotated[
-        Literal["gf2", "strict", "rule", "all"],
+        Literal["gf2", "next-step", "strict", "rule", "all"],
         Parameter(
             name=["--criterion", "--level"],
-            help="gf2: the paper's XOR system; strict: every hidden cell unknown; rule: which tables fit.",
+            help="gf2: the paper's XOR system; strict: hidden cells that the whole rollout determines, nothing assumed "
+            "of hidden entries; next-step: those that the step after them determines alone; rule: which tables fit.",
         ),
     ] = "all",
     seed: Annotated[int, Parameter(help="Seed of the rows.")] = 0,
@@ -86,9 +87,12 @@ def _rows(answer: Identifiability) -> list[list[str]]:
         counts = f"{gf2.unknowns:.1f} / {gf2.constraints:.1f} / {gf2.rank:.1f}"
         rows.append(["gf2", "unknowns / equations / rank, a row", counts])
         rows.append(["gf2", "rows with full rank", f"{percent(gf2.rows_identified)} %"])
+    if near := answer.next_step:
+        rows.append(["next-step", "hidden cells determined", f"{percent(near.cells_known)} %"])
     if strict := answer.strict:
         rows.append(["strict", "hidden cells, a row", f"{strict.unknowns:.1f}"])
         rows.append(["strict", "hidden cells determined", f"{percent(strict.cells_known)} %"])
+        rows.append(["strict", "… of those of the first step", f"{percent(strict.first_known)} %"])
         rows.append(["strict", "… if the mask's place is evidence", f"{percent(strict.cells_known_with_mask)} %"])
         rows.append(["strict", "rows with all of them determined", f"{percent(strict.rows_identified)} %"])
         rows.append(["strict", "hidden entries that a row gives away", f"{percent(strict.entries_read)} %"])

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from hardgap.cli.output import STORE, TABLES, Output, Show, StoreFolder, Trust, complain, duration, err
+from hardgap.cli.output import STORE, TABLES, Output, Show, StoreFolder, Trust, complain, err
 from hardgap.cli.progress import show_parts
 from hardgap.core.errors import BadInput
 from hardgap.core.parts import part
 from hardgap.core.table import Table
-from hardgap.core.wording import differences, percent, plural
+from hardgap.core.wording import as_text, differences, duration, flattened, percent, plural
 from hardgap.runs.digest import STATUSES, Damaged
 from hardgap.runs.listing import Listed, check_list
+from hardgap.runs.replicas import as_data, both_ends, made_with, remove_replica
 from hardgap.runs.store import Row, Store
 from hardgap.runs.summary import restarts
 from hardgap.worlds import world_of
@@ -159,20 +160,25 @@ def show(run: str, /, *, store: StoreFolder = STORE, output: Show = TABLES) -> N
     row = opened.get(run)
     curve = opened.curve(row.id)
     facts, config = facts_of(opened, row.id), row.config.model_dump(mode="json")
-    about = [*facts.items(), *config.items(), *row.versions.items()]
+    replica = as_data(opened, row.id)
+    about = [[name, as_text(value)] for name, value in flattened(facts | config | row.versions).items()]
+    if replica is not None:
+        about.append(["replica", f"{both_ends(curve, replica['curve'])}; {made_with(replica['versions'])}"])
     tables = [Table(row.config.describe(), ["field", "value"], about), _curve_table(curve)]
     if row.status == "done":
         tables.append(part(world_of(row.config).table)(row.config, curve))
-    output.show(facts | {"config": config, "versions": row.versions, "curve": curve}, tables)
+    if replica is not None:
+        tables.append(_curve_table(replica["curve"], "Curve of its replica"))
+    output.show(facts | {"config": config, "versions": row.versions, "curve": curve, "replica": replica}, tables)
 
 
-def _curve_table(curve: list[dict[str, Any]]) -> Table:
+def _curve_table(curve: list[dict[str, Any]], title: str = "Curve") -> Table:
     columns = ["step", "loss", "visible %", "holdout %"]
     points = [[p["step"], _number(p["loss"]), percent(p["visible"]), percent(p["holdout"])] for p in curve]
     if not (again := restarts(curve)):
-        return Table("Curve", columns, points, right=columns)
+        return Table(title, columns, points, right=columns)
     marked = [[*point, "started again" if point[0] in again else ""] for point in points]
-    return Table("Curve", [*columns, "network"], marked, right=columns)
+    return Table(title, [*columns, "network"], marked, right=columns)
 
 
 def _number(value: float | None) -> str:
@@ -195,15 +201,19 @@ def export(folder: Path, /, *, store: StoreFolder = STORE) -> None:
 
 @runs.command(name="import")
 def import_results(folder: Path, /, *, store: StoreFolder = STORE) -> None:
-    """Take in the runs that were exported to FOLDER.
+    """Take in the runs that were exported to FOLDER, and weights that FOLDER/weights has of them.
 
     Example: `hardgap runs import results/`
     """
+    from hardgap.runs.kept_weights import take_weights
     from hardgap.runs.results import import_runs
 
+    opened = Store(store)
     with show_parts(f"reading {folder}"):
-        new, known = import_runs(Store(store), folder)
-    err().print(f"{plural(new, 'run')} taken in, {known:,} already here")
+        new, known = import_runs(opened, folder)
+        opens = take_weights(opened, folder)
+    weights = f", weights of {plural(len(opens), 'run')}" if opens else ""
+    err().print(f"{plural(new, 'run')} taken in, {known:,} already here{weights}")
 
 
 @runs.command
@@ -216,7 +226,7 @@ def rm(
     ] = False,
     store: StoreFolder = STORE,
 ) -> int:
-    """Remove one run and its checkpoints, or all that are damaged.
+    """Remove one run, its checkpoints and its replica, or all that are damaged.
 
     The exit code is 1 if files of it stay. Example: `hardgap runs rm 9dcd07f4e989`
     """
@@ -234,6 +244,7 @@ def rm(
     except Damaged:
         about = "a damaged run"
     opened.remove(run_id)
+    remove_replica(opened, run_id)
     checkpoints = Checkpoints(opened.folder, run_id)
     kept = checkpoints.remove()
     err().print(f"removed {run_id}: {about}")
@@ -242,30 +253,9 @@ def rm(
     return int(kept is not None)
 
 
-@runs.command
-def retrain(run: str, /, *, trust: Trust = False, store: StoreFolder = STORE) -> int:
-    """Train a run again from its config, to have its weights here; its result is compared, not replaced.
-
-    Exported results carry no weights. Example: `hardgap runs retrain 9dcd07f4e989`
-    """
-    from hardgap.cli.progress import watch
-    from hardgap.core import plugins
-    from hardgap.runs.checkpoints import Checkpoints
-    from hardgap.runs.execute import single_thread
-    from hardgap.runs.retrain import is_whole, retrain_run
-
-    single_thread()
-    opened = Store(store, create=False)
-    row = opened.get(run)
-    if trust:
-        plugins.trust(row.config.plugins())
-    had_weights = is_whole(Checkpoints(opened.folder, row.id), row)
-    with watch(row.config) as watcher:
-        same = retrain_run(opened, row, watcher)
-    differs = "the curve differs (another machine or version)"
-    kept = "the weights that were here stay" if had_weights else "the weights of this training are here now"
-    err().print(f"{row.id}: {'the curve is the same, bit for bit' if same else f'{differs}, and {kept}'}")
-    return 0
+# Retraining, and weights as files, live in a file of their own.
+for _name in ("retrain", "weights"):
+    runs.command(f"hardgap.cli.retrain:{_name}", name=_name)
 
 
 @runs.command

@@ -118,21 +118,24 @@ def ask(
 
     RUN is an id of `hardgap runs list` or its first digits. Try: `hardgap symbolic ask 9dcd 12 7 33 43 21`
     """
+    from hardgap.cli.retrain import store_with
     from hardgap.nn.seq2seq import Seq2Seq
     from hardgap.runs.execute import load_model, single_thread
-    from hardgap.runs.store import Store
+    from hardgap.runs.weights import find_weights
     from hardgap.worlds.chains.ask import ask as ask_network
     from hardgap.worlds.chains.tokens import Codec
 
     single_thread()
-    opened = Store(store, create=False)
+    opened = store_with(store, run)
     config = symbolic_config(opened, run, trusted=trusted)
-    model, _ = load_model(opened, config.id, chosen_step(opened, config, select) if step is None else step)
+    at = select if step is None else step
+    model, _ = load_model(opened, config.id, at)
     assert isinstance(model, Seq2Seq)
     codec = Codec(config.gap.arithmetic, config.condition, config.seed)
     given = [int(number) if number.isdecimal() else -1 for number in numbers]  # -1 is refused with the reason
     reply = ask_network(model, codec, given)
-    about = {"run": config.id, "input": given, "holdout": config.holdout, "letters": codec.legend}
+    about: dict[str, Any] = {"run": config.id, "input": given, "holdout": config.holdout, "letters": codec.legend}
+    about["replica"] = find_weights(opened, config.id, at).replica
     output.show(reply.as_dict() | about, _tables(reply, config, codec))
 
 
@@ -152,11 +155,6 @@ def _tables(reply: Reply, run: SymbolicRun, codec: Codec) -> list[Table]:
         Table(title, ["place", "token", "confidence %"], tokens, ["confidence %"]),
         Table("What the input allows", ["field", "value"], [[name, value] for name, value in facts.items() if value]),
     ]
-
-
-def chosen_step(store: Store, run: SymbolicRun, by: Selection) -> int | None:
-    """The step of the chosen checkpoint; None is the end."""
-    return None if by == "final" else int(select_point(store.curve(run.id), by)["step"])
 
 
 def symbolic_config(store: Store, run: str, *, trusted: bool) -> SymbolicRun:

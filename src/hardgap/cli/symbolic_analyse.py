@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from hardgap.cli.baselines import one_thread
 from hardgap.cli.options import check_seed
 from hardgap.cli.output import STORE, TABLES, Show, StoreFolder, Trust, err
-from hardgap.cli.symbolic import chosen_step, symbolic_config
+from hardgap.cli.symbolic import symbolic_config
 from hardgap.cli.writing import check_folder
 from hardgap.core.errors import BadInput
 from hardgap.worlds.chains.selection import Selection
@@ -44,7 +44,7 @@ def analyse(
         hardgap symbolic analyse 9dcd --only corruption,substitution
         hardgap symbolic analyse 9dcd 41aa 77b0 c3e2 --figures figures/
     """
-    from hardgap.runs.store import Store
+    from hardgap.cli.retrain import store_with
 
     if not runs:
         raise BadInput("which networks? Give ids of `hardgap runs list`")
@@ -53,7 +53,7 @@ def analyse(
     check_seed(seed)
     if figures is not None:
         check_folder("--figures", figures)
-    opened = Store(store, create=False)
+    opened = store_with(store, *runs)
     if len({symbolic_config(opened, run, trusted=trust).length for run in runs}) > 1:
         raise BadInput("these networks use chains of different lengths, which no table can hold: give them apart")
     asked = [name.strip() for name in only.split(",")] if only else []
@@ -72,14 +72,14 @@ def _open(
 ) -> dict[str, Any]:
     from hardgap.nn.seq2seq import Seq2Seq
     from hardgap.runs.execute import load_model
+    from hardgap.runs.weights import find_weights
     from hardgap.worlds.chains.circuits.opening import open_symbolic, sets_to_open
     from hardgap.worlds.chains.tokens import Codec
 
     config = symbolic_config(store, run, trusted=False)  # or trusted already
-    by_rule = step is None
-    if by_rule:
-        step = chosen_step(store, config, select)
-    model, _ = load_model(store, config.id, step)
+    at = select if step is None else step
+    found_at = find_weights(store, config.id, at)
+    model, _ = load_model(store, config.id, at)
     assert isinstance(model, Seq2Seq)
     sets = sets_to_open(config, examples)
     err().print(f"{config.describe()}  (run {config.id})")
@@ -87,9 +87,9 @@ def _open(
     start = lambda name: err().print(f"  {name}")  # noqa: E731
     found = open_symbolic(model, codec, sets, only=only, seed=seed, on_start=start)
     return {
-        "run": config.id, "about": config.describe(), "holdout": config.holdout, "condition": config.condition,
-        "seed": config.seed, "checkpoint": select if by_rule else "asked for",
-        "step": store.get(config.id).step if step is None else step, "analyses": found,
+        "run": config.id, "about": found_at.about(config), "holdout": config.holdout, "condition": config.condition,
+        "seed": config.seed, "checkpoint": select if step is None else "asked for", "replica": found_at.replica,
+        "step": found_at.store.get(config.id).step if found_at.step is None else found_at.step, "analyses": found,
     }  # fmt: skip
 
 

@@ -42,6 +42,13 @@ def same_rate_p(successes: int, n: int, other_successes: int, other_n: int) -> f
     return float(stats.fisher_exact(table)[1])
 
 
+def paired_p(better: int, worse: int) -> float:
+    """McNemar's exact test: how surprising it is that, of pairs that differ, so many differ this way, by chance."""
+    from scipy import stats
+
+    return float(stats.binomtest(better, better + worse).pvalue) if better + worse else 1.0
+
+
 def rate_difference(
     successes: int, n: int, other_successes: int, other_n: int, confidence: float = 0.95
 ) -> tuple[float, float]:
@@ -116,7 +123,7 @@ def _welch(ours: Sample, theirs: Sample, alternative: Literal["two-sided", "grea
     return float(stats.ttest_ind_from_stats(*sides, equal_var=False, alternative=alternative).pvalue)
 
 
-def paired_p(values: Sequence[float], others: Sequence[float]) -> float | None:
+def wilcoxon_p(values: Sequence[float], others: Sequence[float]) -> float | None:
     """Wilcoxon's signed-rank test of pairs: how surprising such differences are if none is to be expected."""
     from scipy import stats
 

@@ -28,7 +28,7 @@ from hardgap.report.statistics import (
 )
 
 Word = Literal[
-    "reproduced", "differs", "inconclusive", "does not hold as written", "holds", "paper is silent", "not run"
+    "", "reproduced", "differs", "inconclusive", "does not hold as written", "holds", "paper is silent", "not run"
 ]
 WORDS: tuple[Word, ...] = (
     "does not hold as written", "differs", "inconclusive", "reproduced", "holds", "not run", "paper is silent",
@@ -77,7 +77,7 @@ class Verdict:
         >>> Verdict("differs", "lower", scale="desk").verdict
         'differs (lower) at desk scale'
         """
-        if self.word in ("not run", "paper is silent"):
+        if self.word in ("", "not run", "paper is silent"):
             return self.word
         parts = [self.word, f"({self.way})" * bool(self.way), "so far" * self.so_far]
         return " ".join([*filter(None, parts), *([f"at {self.scale} scale"] if self.scale else [])])
@@ -94,6 +94,8 @@ class Verdict:
 
 SILENT = Verdict("paper is silent")
 NOT_RUN = Verdict("not run")
+UNTOLD = Verdict("")
+"""Of a few training steps, which show nothing."""
 
 
 def judge_count(ours: Count, theirs: Count) -> Verdict:

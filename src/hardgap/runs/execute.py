@@ -14,15 +14,15 @@ from torch import Tensor, nn
 
 from hardgap.core.checkpoint import CorruptFile, load_weights
 from hardgap.core.errors import BadInput
-from hardgap.core.loop import Observer, Stopped, Trainer, under
+from hardgap.core.loop import Observer, Stopped, Trainer
 from hardgap.core.run import Run
 from hardgap.core.task import Point, Trained
-from hardgap.nn.adam import adam_for, library_of
 from hardgap.nn.native import engine
-from hardgap.runs.checkpoints import SNAPSHOTS, Checkpoints
-from hardgap.runs.initial_weights import start_from
+from hardgap.nn.native.adam import adam_for, library_of
+from hardgap.runs.checkpoints import SNAPSHOTS, Checkpoints, start_from
 from hardgap.runs.store import Store
 from hardgap.runs.versions import versions
+from hardgap.runs.weights import announce, at_end, find_weights, is_here
 from hardgap.worlds import build_task
 
 State = tuple[dict[str, Tensor], dict[str, Any]]
@@ -127,11 +127,6 @@ class Execution:
             self.engines.append(now)
 
     def _resume(self, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
-        self._restore(tensors, meta)
-        self.engines = _engines(meta)
-        self._add_points(meta["curve"])
-
-    def _restore(self, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
         try:
             self.trainer.restore(tensors, meta)
         except (RuntimeError, LookupError, TypeError, ValueError) as error:
@@ -139,6 +134,8 @@ class Execution:
             raise CorruptFile(
                 f"the state in {self.checkpoints.folder} does not fit this run's network: {reason:.200}"
             ) from error
+        self.engines = _engines(meta)
+        self._add_points(meta["curve"])
 
     def _from_shorter(self) -> State | None:
         for run_id in self.store.shorter(self.run):
@@ -224,20 +221,24 @@ def _engines(meta: dict[str, Any]) -> list[str]:
     return list(meta.get("engines", [engine.EAGER]))
 
 
-def load_model(store: Store, run_id: str, step: int | None = None) -> tuple[nn.Module, Run]:
-    """A trained network of the store, at its end or at one of its snapshots, ready to be looked at."""
+def load_model(store: Store, run_id: str, at: int | str | None = None) -> tuple[nn.Module, Run]:
+    """A trained network of the store, at its end or at one of its snapshots, ready to be looked at.
+
+    Where the run's own weights are not here, its replica answers, and that is said (`runs/weights.py`).
+    """
+    found = find_weights(store, run_id, at)
+    if found.replica:
+        announce(store, run_id)
+    store, step = found.store, found.step
     row = store.get(run_id)
     checkpoints = Checkpoints(store.folder, row.id)
     if step is None:
-        found = checkpoints.latest()
-        # A result may have been imported over a half-trained state: only the state of its end is its network.
-        at_end = found is not None and (row.status != "done" or found[1]["step"] == row.step)
-        weights = under("model.", found[0]) if found and at_end else None
+        weights = at_end(store, row)
     else:
         kept = checkpoints.snapshots()
         if kept and step not in kept:
             raise BadInput(f"run {row.id} has no snapshot at step {step}; it has {', '.join(map(str, kept))}")
-        weights = checkpoints.load_snapshot(step, row.config) if kept else None
+        weights = checkpoints.load_snapshot(step, row.config) if is_here(store, row, step) else None
     if weights is None:
         raise BadInput(
             f"run {row.id} has no weights in {store.folder} (results are exported without them): "
@@ -250,14 +251,24 @@ def load_model(store: Store, run_id: str, step: int | None = None) -> tuple[nn.M
 
 def load_trained(store: Store, run_id: str, step: int | None = None) -> Trained:
     """A trained network at its end, or at one of its snapshots, as it was trained."""
+    found = find_weights(store, run_id, step)
     model, run = load_model(store, run_id, step)
     task = build_task(run.but(device="cpu"))  # a network can be looked at where it was not trained
-    found = Checkpoints(store.folder, run.id).latest()
-    attempt, began = found[1].get("attempt", (0, 0)) if found else (0, 0)
+    attempt, began = _attempt(found.store, run)
     if not attempt or (step is not None and step <= began):  # a snapshot at `began` was taken before
         attempt, began = 0, 0
-    end = store.get(run.id).step if step is None else step
+    end = found.store.get(run.id).step if step is None else step
     return Trained(run, model, task, task.restart(attempt) if attempt else task.model(), end - began)
+
+
+def _attempt(store: Store, run: Run) -> tuple[int, int]:
+    """Which start of the run its network comes from, and the step of that start."""
+    if (found := Checkpoints(store.folder, run.id).latest()) is not None:
+        attempt, began = found[1].get("attempt", (0, 0))
+        return attempt, began
+    curve = store.curve(run.id)
+    attempt = curve[-1]["detail"].get("attempt", 0) if curve else 0
+    return attempt, (run.budget.restart_at or 0) if attempt else 0
 
 
 def single_thread() -> None:

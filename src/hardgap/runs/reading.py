@@ -10,7 +10,7 @@ import json
 import re
 import sqlite3
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,6 +112,11 @@ class Reader:
         chosen, values = condition(where)
         with self.named_errors():
             return int(self._db.execute(f"SELECT count(*) FROM runs {chosen}", values).fetchone()[0])
+
+    def query(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        """The rows of a statement that only reads."""
+        with self.named_errors():
+            return self._db.execute(statement, values).fetchall()
 
     def _asked_for(self, ids: Iterable[str] | None) -> list[Record]:
         if ids is None:

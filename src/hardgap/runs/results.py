@@ -1,7 +1,7 @@
 """Results as files: one JSON a run, compact and diffable, that any store can take in again.
 
 A file holds what was asked for, what it was made with, and the whole curve, one evaluation a line. Weights
-are not in it: `hardgap runs retrain` makes them again from the config.
+are not in it: `hardgap runs retrain` makes them again from the config, and `kept_weights.py` keeps a few as files.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def import_runs(store: Store, folder: Path) -> tuple[int, int]:
     """
     if not folder.is_dir():
         raise BadInput(f"there is no folder {folder}")
-    read = [_read(path) for path in sorted(folder.rglob("*.json")) if RUN_FILE.fullmatch(path.name)]
+    read = [read_result(path) for path in sorted(folder.rglob("*.json")) if RUN_FILE.fullmatch(path.name)]
     taken = store.put_all_done(read)
     return sum(taken), len(taken) - sum(taken)
 
@@ -90,7 +90,8 @@ class _File(Spec):
     curve: list[dict[str, Any]]
 
 
-def _read(path: Path) -> Result:
+def read_result(path: Path) -> Result:
+    """What a results file holds, or why it is none."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"), parse_constant=_finite, parse_float=_finite)
         if not isinstance(data, dict):

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import os
-import shutil
+from dataclasses import dataclass
+from typing import Any
 
-from hardgap.core.checkpoint import CorruptFile
 from hardgap.core.errors import BadInput
 from hardgap.core.loop import Observer
 from hardgap.core.run import check_plugins
 from hardgap.nn.native import engine
-from hardgap.runs.checkpoints import Checkpoints
-from hardgap.runs.initial_weights import initial_path, keep_initial
+from hardgap.runs.checkpoints import Checkpoints, initial_path, keep_initial
+from hardgap.runs.replicas import keep_replica
 from hardgap.runs.store import Row, Store
 from hardgap.runs.train import train_here
 
 
-def retrain_run(store: Store, row: Row, watcher: Observer) -> bool:
-    """Train in a store of its own beside this one, compare the curves, and move the checkpoints over.
+@dataclass(frozen=True)
+class Retrained:
+    """What came out, and whether it is the run's result, bit for bit."""
 
-    Weights of the run's end that are here stay, unless the new ones have the same curve.
+    row: Row
+    curve: list[dict[str, Any]]
+    same: bool
+
+
+def retrain_run(store: Store, row: Row, watcher: Observer) -> Retrained:
+    """Train in a store of its own beside this one, and keep the checkpoints here.
+
+    With the run's curve these are the run's weights. With another they are its replica's, and its own, if here, stay.
     """
     if row.status != "done":
         raise BadInput(f"run {row.id} is {row.status}: only a finished run has a result to compare with")
@@ -33,20 +42,21 @@ def retrain_run(store: Store, row: Row, watcher: Observer) -> bool:
         beside.remove(row.id)  # An earlier call was killed after it had moved the checkpoints.
         beside.add([row.config])
     train_here(beside, row.config, watcher, engine=_engine_of(row))
-    same = beside.curve(row.id) == store.curve(row.id)
+    curve = beside.curve(row.id)
+    again = Retrained(beside.get(row.id), curve, curve == store.curve(row.id))
     mine = made.folder.with_name(f"{row.id}.{os.getpid()}")
     try:
         made.folder.rename(mine)  # of two processes that come this far, one succeeds
     except FileNotFoundError as error:
         raise BadInput(f"run {row.id} has just been retrained by another process") from error
     beside.remove(row.id)
-    if not same and is_whole(kept, row):
-        shutil.rmtree(mine)
-        return same
-    kept.remove()
-    kept.folder.parent.mkdir(parents=True, exist_ok=True)
-    mine.rename(kept.folder)
-    return same
+    if again.same:
+        kept.remove()
+        kept.folder.parent.mkdir(parents=True, exist_ok=True)
+        mine.rename(kept.folder)
+    else:
+        keep_replica(store, again.row, curve, mine)
+    return again
 
 
 def _engine_of(row: Row) -> str:
@@ -55,12 +65,3 @@ def _engine_of(row: Row) -> str:
     if engine.asked() != "auto":
         return engine.asked()
     return str(made_with) if engine.is_here(made_with) else "auto"
-
-
-def is_whole(kept: Checkpoints, row: Row) -> bool:
-    """Whether the network of the run's end is here, and not only a state on the way to it, or a damaged one."""
-    try:
-        found = kept.latest()
-    except CorruptFile:
-        return False
-    return found is not None and found[1]["step"] == row.step

@@ -65,12 +65,17 @@ def execute_claimed(
     engine: str | None = None,
 ) -> Stopped | None:
     """Train a run that `owner` has claimed; one that fails by its own fault is marked so, with the reason."""
+    chosen = {} if engine is None else {"engine": engine}
+    return carry_out(Execution(store, run, owner, watcher or Observer(), checkpoint_seconds, **chosen))
+
+
+def carry_out(execution: Execution) -> Stopped | None:
+    """An execution to its end; a run that fails by its own fault is marked so, with the reason."""
     try:
-        chosen = {} if engine is None else {"engine": engine}
-        return Execution(store, run, owner, watcher or Observer(), checkpoint_seconds, **chosen)()
+        return execution()
     except (BadInput, KeyboardInterrupt, sqlite3.Error):
         raise
     except BaseException as error:  # whatever a user's own network raises, SystemExit too
         reason = f"{type(error).__name__}: {error}"
-        store.fail(run.id, owner, reason)
-        raise BadInput(f"run {run.id} failed: {reason}") from error
+        execution.store.fail(execution.run.id, execution.owner, reason)
+        raise BadInput(f"run {execution.run.id} failed: {reason}") from error

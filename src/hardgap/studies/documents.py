@@ -10,11 +10,18 @@ from pathlib import Path
 
 from hardgap.core.progress import Progress, silent
 from hardgap.report.document import Content, marks, read_page, write_page
-from hardgap.studies import index, ledger, main_table_document
+from hardgap.studies import index, ledger, machines, main_table_document
 from hardgap.studies.symbolic import document as symbolic
 from hardgap.studies.tempered import document as tempered
 
-PAGES = ("README.md", "docs/symbolic.md", "docs/tempered.md", "results/README.md")
+PAGES = (
+    "README.md",
+    "docs/fidelity.md",
+    "docs/machines.md",
+    "docs/symbolic.md",
+    "docs/tempered.md",
+    "results/README.md",
+)
 
 
 @dataclass(frozen=True)
@@ -32,6 +39,7 @@ BLOCK_SETS = (
     BlockSet("Experiment 2", symbolic.BLOCKS, lambda results: symbolic.content(results / "symbolic")),
     BlockSet("every claim", ledger.BLOCKS, ledger.content),
     BlockSet("the index", index.BLOCKS, index.content),
+    BlockSet("other machines", machines.BLOCKS, machines.content),
 )
 
 

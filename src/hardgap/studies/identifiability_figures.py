@@ -61,16 +61,16 @@ def patterns_figure(numbers: Numbers) -> Figure:
 
 def _determined(axes: Axes, rows: list[Numbers]) -> None:
     series = [
-        ("gf2", 0, STEP_COLOURS[2], "GF(2), 2 steps"),
-        ("gf2", 1, STEP_COLOURS[3], "GF(2), 3 steps"),
-        ("rule_level", 0, RULE, "rule level, 2 steps"),
+        ("strict", "rows_first_identified", 0, STEP_COLOURS[2], "strict, 2 steps"),
+        ("strict", "rows_first_identified", 1, STEP_COLOURS[3], "strict, 3 steps"),
+        ("rule_level", "rows_identified", 0, RULE, "rule level, 2 steps"),
     ]
-    for place, (level, index, colour, label) in enumerate(series):
-        share = [100 * row["answers"][index][level]["rows_identified"] for row in rows]
+    for place, (level, key, index, colour, label) in enumerate(series):
+        share = [100 * row["answers"][index][level][key] for row in rows]
         axes.bar(np.arange(8) + 0.27 * (place - 1), share, 0.24, color=colour, label=label)
     _legend_above(axes, 100, [0, 50, 100])
     axes.set_ylabel("rows, %")
-    axes.set_title("Single rows that determine their hidden cells (GF(2)) or the hidden entry")
+    axes.set_title("Single rows that determine their first hidden cells (strict) or the entry")
 
 
 def _loudness(axes: Axes, rows: list[Numbers]) -> None:
@@ -160,10 +160,8 @@ def _sweep(axes: Axes, name: str, table: list[Numbers]) -> None:
         found = np.array([row["determined"][str(steps)] for row in table])
         mean = 100 * found.mean(axis=1) / k
         axes.plot(k, mean, color=STEP_COLOURS[steps], linewidth=2, label=f"hidden entries determined, {steps} steps")
-    trained = TRAINED_K[name]
-    axes.plot(
-        list(trained), list(trained.values()), "D", color=TRAINED, markersize=5, label="published holdout accuracy"
-    )
+    means = [mean for mean, _ in TRAINED_K[name].values()]
+    axes.plot(list(TRAINED_K[name]), means, "D", color=TRAINED, markersize=5, label="published holdout accuracy")
     axes.set_title(f"Rule {name}: {table[0]['sets']} random hidden sets for each k")
     axes.set_xlabel("hidden patterns of 32")
     axes.set_xlim(0, 32)

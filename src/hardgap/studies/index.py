@@ -53,6 +53,8 @@ def _studies_by_run() -> dict[str, list[str]]:
 def _computed(path: Path) -> str:
     """A file that is no run says itself what it is."""
     try:
+        if path.name.endswith(".replica.json"):
+            return "replicas"
         return str(json.loads(path.read_text(encoding="utf-8")).get("kind", "computed"))
     except (OSError, ValueError, AttributeError):
         return "computed"

@@ -19,7 +19,7 @@ from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.report.render import Shown, data_frame, html
 from hardgap.report.statistics import bootstrap_interval, mean_interval, wilson
-from hardgap.report.verdicts import SILENT, Verdict, corrected, summed_up
+from hardgap.report.verdicts import SILENT, UNTOLD, Verdict, corrected, summed_up
 from hardgap.runs.results import import_runs
 from hardgap.runs.store import Store
 from hardgap.runs.summary import Summary, summarise
@@ -35,7 +35,7 @@ Curve = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Measured:
-    """One arm: its finished runs with their curves, or the value that was computed for it."""
+    """One arm: its finished runs with their curves, or the value that was computed for it; whether it is `judged`."""
 
     labels: Labels
     planned: int
@@ -86,7 +86,7 @@ class Measured:
     @property
     def restarted(self) -> int:
         """Runs whose network was thrown away for a fresh one."""
-        return sum(summary.restarts > 0 for summary in self.summaries)
+        return sum(bool(summary.restarts) for summary in self.summaries)
 
     @property
     def holdout(self) -> list[float]:
@@ -169,19 +169,14 @@ class StudyResult:
 
     def frame(self) -> pandas.DataFrame:
         """A row an arm: its labels, what was found, the verdict."""
-        return data_frame([arm.pop("labels") | arm for arm in self._arms()])
+        return data_frame([arm.pop("labels") | arm for arm in (one.as_dict() for one in self.arms)])
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(self.study.claim)}</p>" + "".join(map(html, self.tables()))
 
-    def _arms(self) -> list[dict[str, Any]]:
-        arms = [arm.as_dict() for arm in self.arms]
-        if self.scale == "smoke":  # a few training steps show nothing
-            return [arm | {"verdict": "", "word": "", "way": "", "p": None, "needed": None, "why": ""} for arm in arms]
-        return arms
-
     def as_dict(self) -> dict[str, Any]:
-        told = {"study": self.name, "claim": self.study.claim, "scale": self.scale, "arms": self._arms()}
+        arms = [arm.as_dict() for arm in self.arms]
+        told = {"study": self.name, "claim": self.study.claim, "scale": self.scale, "arms": arms}
         return told | {name: _plain(value) for name, value in self.more.items()}
 
 
@@ -207,9 +202,12 @@ def measure(
     study: Study, scale: Scale, store: Store, kept: Path | None = None, on_progress: Progress = silent
 ) -> StudyResult:
     """Sum up what is finished of a study; `kept` is the folder of measured baselines, the store's if not said."""
-    kept = kept or store.folder / "baselines"
+    kept = kept or store.folder / study.folder
     arms = measured(study.arms(scale), store, kept, on_progress)
-    found = StudyResult(study, scale, tuple(replace(arm, scale=scale if study.scaled else "") for arm in arms))
+    arms = [replace(arm, scale=scale if study.scaled else "") for arm in arms]
+    if scale == "smoke":  # a few training steps show nothing
+        arms = [replace(arm, judged=UNTOLD) if arm.planned else arm for arm in arms]
+    found = StudyResult(study, scale, tuple(arms))
     if study.more is not None:
         on_progress(f"{study.name}: all arms together", 0, 0)
         found.more.update(part(study.more)(found, store, kept))
@@ -226,7 +224,7 @@ def measured(
         curves = store.curves(run.id for run in arm.runs)
         runs = tuple(run for run in arm.runs if run.id in curves)
         value = arm.compute(kept or store.folder) if arm.compute else None
-        in_order = tuple(curves[run.id] for run in runs)
+        in_order = tuple(_as_far_as(curves[run.id], arm.until) for run in runs)
         found.append(Measured(arm.labels, len(arm.runs), runs, in_order, arm.published, value))
     return found
 
@@ -257,6 +255,10 @@ def taken_in(*results: Path) -> Iterator[Store]:
         for one in results:
             import_runs(store, one)
         yield store
+
+
+def _as_far_as(curve: Curve, until: int | None) -> Curve:
+    return curve if until is None else [point for point in curve if point["step"] <= until]
 
 
 def pooled(parts: Iterable[Measured], labels: Labels) -> Measured:

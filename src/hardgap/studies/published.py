@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any, Protocol
 
 from hardgap.core.run import Run
-from hardgap.report.statistics import Sample, mean_interval, paired_p, sample_of, wilson
+from hardgap.report.statistics import Sample, mean_interval, sample_of, wilcoxon_p, wilson
 from hardgap.report.verdicts import (
     Count,
     Verdict,
@@ -218,13 +218,13 @@ class Paired(Published):
 
     def told(self, found: Found) -> str:
         first, second = pairs(found)
-        p = paired_p(first, second)
+        p = wilcoxon_p(first, second)
         return "" if p is None else f"p = {p:.2g}, {len(first)} pairs"
 
     def compare(self, found: Found) -> Verdict:
         first, second = pairs(found)
         way = "higher" if first and fmean(first) > fmean(second) else "lower"
-        return judge_pairs(paired_p(first, second), way, len(first), self.way)
+        return judge_pairs(wilcoxon_p(first, second), way, len(first), self.way)
 
 
 def _range(ends: Sequence[float]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +47,16 @@ def test_a_damaged_file_is_measured_again(tmp_path: Path, text: str) -> None:
     assert kept_baselines(tmp_path, small()) is None
 
 
-def test_half_of_the_methods_is_not_all_of_them(tmp_path: Path) -> None:
-    measure_baselines(tmp_path, small())
+def test_a_method_that_is_missing_is_added_and_the_others_stay_as_they_are(tmp_path: Path) -> None:
+    first = measure_baselines(tmp_path, small())
     path = baselines_path(tmp_path, small())
     lines = [line for line in path.read_text().splitlines() if '"KRR of f"' not in line]
-    path.write_text("\n".join(lines))
+    changed = re.sub(r'("method": "KNN", "seen": )[0-9.]+', r"\g<1>0.123", "\n".join(lines))
+    path.write_text(re.sub(r'"numpy": "[^"]*"', '"numpy": "0.1"', changed))
     assert kept_baselines(tmp_path, small()) is None
+    again = measure_baselines(tmp_path, small())
+    assert again.methods["KNN"] == first.methods["KNN"] | {"seen": 0.123}
+    added = again.methods["KRR of f"]
+    assert added["versions"]["numpy"] != "0.1" == json.loads(path.read_text())["versions"]["numpy"]
+    assert {name: added[name] for name in first.methods["KRR of f"]} == first.methods["KRR of f"]
+    assert kept_baselines(tmp_path, small()) == again

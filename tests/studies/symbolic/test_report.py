@@ -29,6 +29,7 @@ from hardgap.studies.symbolic.coverage_figure import coverage_figure, symbolic_t
 from hardgap.studies.symbolic.coverage_tables import coverage_tables
 from hardgap.studies.symbolic.document import figures, read_measured, sections
 from hardgap.studies.symbolic.figures import analysis_figures
+from hardgap.studies.symbolic.published import PAPERS_KRR
 from hardgap.studies.symbolic.tables import analysis_tables
 from hardgap.worlds.chains.baselines import SYMBOLIC_METHODS
 from hardgap.worlds.chains.run import SymbolicRun
@@ -105,7 +106,12 @@ def keep_baselines(folder: Path, run: Any, value: float) -> None:
     path = baselines_path(folder, run)
     data = run.model_dump(mode="json")
     methods = [
-        {"method": m.name, "seen": 0.5, "holdout": value if m.name == "KRR" else 0.0, "interpolates": m.interpolates}
+        {
+            "method": m.name,
+            "seen": 0.5,
+            "holdout": value if m.name == PAPERS_KRR else 0.0,
+            "interpolates": m.interpolates,
+        }
         for m in SYMBOLIC_METHODS
     ]
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -135,17 +141,18 @@ def test_coverage_counts_pairs_above_their_own_baseline(covered: Path) -> None:
     summary = json.loads(json.dumps(found.as_dict()))["summary"]["eval-holdout"]
     assert (summary["pairs"], summary["runs"], summary["compared"], summary["above"]) == (2, 3, 2, 1)
     assert (summary["mean"], summary["range"]) == (pytest.approx(0.4), [0.1, pytest.approx(0.7)])
-    assert summary["KRR range"] == [0.15, 0.2]
+    assert summary[f"{PAPERS_KRR} range"] == [0.15, 0.2]
     pairs, baselines, together = coverage_tables([found])
     rows = pairs.rows
     assert len(rows) == 49
-    assert [rows[0][0], rows[0][4], rows[0][9], rows[0][10]] == ["^|", "70.0", "20.0 (KRR)", 73.2]
+    assert [rows[0][0], rows[0][4], rows[0][9], rows[0][10]] == ["^|", "70.0", f"20.0 ({PAPERS_KRR})", 73.2]
     assert rows[1][0] == "dd"
     assert rows[2][2:9] == [0, *"––––––"]
-    assert baselines.rows[0][:5] == ["^|", "70.0 [73.2]", "0.0 [0.0]", "0.0 [0.0]", "20.0 [13.8]"]
+    assert baselines.rows[0][:5] == ["^|", "70.0 [73.2]", "0.0 [0.0]", "0.0 [0.0]", "0.0"]
+    assert baselines.rows[0][baselines.columns.index(PAPERS_KRR)] == "20.0 [13.8]"
     assert together.rows[1] == ["pairs above every interpolation baseline", "49 of 49", *["1 of 2"] * 3]
     drawn = as_svg(coverage_figure([found]))
-    assert "best interpolation baseline of any pair (KRR, 20.0 %)" in drawn
+    assert f"best interpolation baseline of any pair ({PAPERS_KRR}, 20.0 %)" in drawn
     assert drawn.index(">dd<") < drawn.index(">^|<")  # sorted, the best on top
 
 

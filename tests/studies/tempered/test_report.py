@@ -144,6 +144,18 @@ def test_the_test_against_the_control_takes_seeds_that_both_have(target_store: S
     assert row[2:8] == ["8/80", "0/2 of 8", "2,640", "2/2 of 8", "34 to 100", "0.3"]
 
 
+def test_the_control_says_which_budgets_stand_side_by_side(target_store: Store) -> None:
+    """The paper's counts are of 50 epochs; Rule 150's own runs have 220 (2,640 steps), the other rules' 1,570."""
+    finish(target_store, CONTROL_STUDY.arms("desk")[8].runs[0], 1.0, 100)
+    table = table_of(measure(CONTROL_STUDY, "desk", target_store))
+    assert table.columns[2:4] == ["paper, 50 epochs", "its steps, at most"]
+    assert [row[:4] for row in table.rows] == [
+        ["Rule 150", "pattern 0", "0/10", "2,640"],
+        ["Rule 150", "pattern 2", "4/10", "2,640"],
+        ["Rule 30", "pattern 0", "1/10", "1,570"],
+    ]
+
+
 def test_the_figure_of_the_target_draws_each_side_in_its_place_and_colour(target_store: Store) -> None:
     """Tempered recovers one of two and the control two of three of pattern 0: no bar may stand for the other."""
     axes = draw(measure(TARGET, "desk", target_store)).axes
@@ -181,8 +193,8 @@ def test_the_search_is_told_by_setting(tmp_path: Path) -> None:
     for run, holdout in ((falling, 1.0), (falling.but(hide=(7,)), 0.0), (rounded, 0.0)):
         finish(store, run, holdout, 100)
     assert search_table(store).rows == [
-        ["T from 6 to 1 over 1,046 steps", "150: 0, 7", "1,570", "1/2"],
-        ["rounded, gradient of identity", "30: 4", "1,570", "0/1"],
+        ["soft×4, T=6→1 over 1046", "150: 0, 7", "1,570", "1/2"],
+        ["hard×4, gradient identity", "30: 4", "1,570", "0/1"],
         ["all of them", "", "", "1/3"],
     ]
 

@@ -13,11 +13,12 @@ from statistics import fmean
 from typing import Any
 
 from hardgap.core.errors import BadInput
-from hardgap.core.progress import Progress, silent
+from hardgap.core.progress import Progress, part_of, silent
 from hardgap.runs.execute import load_model
 from hardgap.runs.store import Row, Store
 from hardgap.runs.summary import summarise
 from hardgap.runs.versions import versions
+from hardgap.runs.weights import find_weights, is_here
 from hardgap.studies.interpolation.published import PUBLISHED
 from hardgap.worlds.automaton.baselines.levels import LEVELS, Level
 from hardgap.worlds.automaton.baselines.methods import METHODS, Method
@@ -63,11 +64,12 @@ class RunTable:
     config: AutomatonRun
     final_holdout: float
     lines: list[LevelResult]
+    replica: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         return {
             "run": self.run,
-            "about": self.config.describe(),
+            "about": f"{self.config.describe()}{', a replica' if self.replica else ''}",
             "width": self.config.width,
             "final_holdout": self.final_holdout,
             "levels": [_line(line) for line in self.lines],
@@ -98,7 +100,8 @@ def measure_run(store: Store, run_id: str, setting: Setting, on_progress: Progre
         model, config.gap, learn, judge, size=setting.size, most_asked=setting.most_asked, seed=setting.seed
     )
     lines = measure(exam, setting.methods, setting.levels, seed=setting.seed, on_progress=on_progress)
-    return RunTable(row.id, config, summarise(store.curve(row.id)).final_holdout, lines)
+    found = find_weights(store, row.id)
+    return RunTable(row.id, config, summarise(found.store.curve(row.id)).final_holdout, lines, found.replica)
 
 
 def _automaton_row(store: Store, run_id: str) -> Row:
@@ -115,24 +118,17 @@ def measure_runs(
 ) -> list[RunTable]:
     """Table 1 for several runs, with one progress for all."""
     ids = list(dict.fromkeys(run_ids))
-
-    def part(index: int) -> Progress:
-        return lambda doing, done, total: on_progress(f"{ids[index]}, {doing}", index * total + done, len(ids) * total)
-
-    return [measure_run(store, run_id, setting, part(index)) for index, run_id in enumerate(ids)]
+    told = [part_of(on_progress, place, len(ids), f"{run_id}, ") for place, run_id in enumerate(ids)]
+    return [measure_run(store, run_id, setting, tell) for run_id, tell in zip(ids, told, strict=True)]
 
 
 def measure_sizes(
     store: Store, run_ids: Sequence[str], setting: Setting, sizes: Iterable[int], on_progress: Progress = silent
 ) -> dict[int, list[RunTable]]:
     """Table 1 again for each number of shown examples: does the answer depend on it?"""
-    wanted = sorted(set(sizes))
-    curve = {}
-    for index, size in enumerate(wanted):
-
-        def told(doing: str, done: int, total: int, index: int = index, size: int = size) -> None:
-            on_progress(f"{size} examples, {doing}", index * total + done, len(wanted) * total)
-
+    wanted, curve = sorted(set(sizes)), {}
+    for place, size in enumerate(wanted):
+        told = part_of(on_progress, place, len(wanted), f"{size} examples, ")
         curve[size] = measure_runs(store, run_ids, replace(setting, size=size), told)
     return curve
 
@@ -140,19 +136,23 @@ def measure_sizes(
 def solved_runs(store: Store, rule: str, *, at_least: float = SOLVED, at_most: int = AT_MOST) -> list[str]:
     """The first finished encoder runs of a rule with this final holdout accuracy, one a family, none leaky.
 
-    They come in the order in which they were finished, so that later runs do not change the choice.
+    They come in the order in which they were finished, so that later runs do not change the choice. Those that can be
+    opened come first; a replica counts by its own accuracy.
     """
     spec = parse_rule(rule).spec
-    found: dict[str, str] = {}
+    opens: dict[str, str] = {}
+    closed: dict[str, str] = {}
     for row in sorted(store.rows(), key=lambda row: (row.finished or 0.0, row.id)):
         config = row.config
         if row.status != "done" or not isinstance(config, AutomatonRun):
             continue
         if (config.rule, config.masking, config.model.kind) != (spec, "every", "encoder"):
             continue
-        for curve in store.curves([row.id]).values():
+        place = find_weights(store, row.id).store
+        for curve in place.curves([row.id]).values():
             if summarise(curve).final_holdout >= at_least:
-                found.setdefault(config.family, row.id)
+                (opens if is_here(place, row) else closed).setdefault(config.family, row.id)
+    found = opens | {family: run_id for family, run_id in closed.items() if family not in opens}
     if not found:
         raise BadInput(
             f"solved {rule}: {store.folder} holds no finished run with {at_least:.0%} holdout accuracy", of="solved"

@@ -20,6 +20,7 @@ from hardgap.runs.store import Store
 from hardgap.studies.interpolation.published import PUBLISHED, TEMPORAL
 from hardgap.studies.kept import kept_file
 from hardgap.studies.measure import StudyResult
+from hardgap.studies.numbers import span
 from hardgap.studies.published import Number, Published, Spread
 from hardgap.studies.study import Arm, study
 from hardgap.worlds.automaton.gap import Gap
@@ -117,4 +118,4 @@ def _printed(published: Published | None) -> str:
 def _shown(value: Any) -> str:
     if value is None:
         return ""
-    return " to ".join(f"{end:g}" for end in dict.fromkeys(value)) if isinstance(value, list) else f"{value:g}"
+    return span(value if isinstance(value, list) else [value], "g")

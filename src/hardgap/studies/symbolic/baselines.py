@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hardgap.core.progress import Progress, silent
+from hardgap.core.progress import Progress, part_of, silent
 from hardgap.runs.results import write_text
 from hardgap.studies.interpolation.measure import made_with
-from hardgap.worlds.chains.baselines import SYMBOLIC_METHODS
+from hardgap.worlds.chains.baselines import SYMBOLIC_METHODS, SymbolicMethod
+from hardgap.worlds.chains.gap import Sets
 from hardgap.worlds.chains.run import SymbolicRun
 
 DATA = (
@@ -68,43 +69,53 @@ def _asked(run: SymbolicRun) -> dict[str, Any]:
 
 
 def kept_baselines(folder: Path, run: SymbolicRun) -> Baselines | None:
-    """The baselines of a run's data, if they have been measured; a file that is damaged counts as not there."""
+    """The baselines of a run's data, if all have been measured; a file that is damaged counts as not there."""
+    kept = _kept(folder, run)["methods"]
+    return Baselines(run.holdout, kept) if {method.name for method in SYMBOLIC_METHODS} <= kept.keys() else None
+
+
+def _kept(folder: Path, run: SymbolicRun) -> dict[str, Any]:
+    """The file of a run's data with its methods by name: none, if it is not there or damaged."""
     try:
         data = json.loads(baselines_path(folder, run).read_text(encoding="utf-8"))
         methods = {str(one["method"]): one for one in data["methods"]}
         complete = all({"seen", "holdout", "interpolates"} <= one.keys() for one in methods.values())
-        known = {method.name for method in SYMBOLIC_METHODS} <= methods.keys()
-        return Baselines(run.holdout, methods) if complete and known and data["config"] == _asked(run) else None
+        return {**data, "methods": methods if complete and data["config"] == _asked(run) else {}}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None
+        return {"methods": {}}
 
 
 def measure_baselines(folder: Path, run: SymbolicRun, on_progress: Progress = silent) -> Baselines:
-    """The baselines of a run's data, from the folder or else measured and kept there."""
-    if (kept := kept_baselines(folder, run)) is not None:
-        return kept
+    """The baselines of a run's data; what the folder does not have yet is measured and added."""
+    if (whole := kept_baselines(folder, run)) is not None:
+        return whole
+    kept, made = _kept(folder, run), made_with()
     sizes = {"train": run.train_examples, "evaluate": run.eval_examples, "test": run.test_examples}
     sets = run.gap.sets(**sizes, seen=run.seen_examples, seed=run.seed)
-    found: list[dict[str, Any]] = []
+    found: dict[str, dict[str, Any]] = {}
     for done, method in enumerate(SYMBOLIC_METHODS):
         on_progress(f"{run.holdout} {method.name}", done, len(SYMBOLIC_METHODS))
-        namer = method.fit(run.gap.arithmetic, sets.train, run.seed)
-        found.append({
-            "method": method.name, "seen": round(method.accuracy(namer, sets.test_seen), 6),
-            "holdout": round(method.accuracy(namer, sets.test_holdout), 6), "interpolates": method.interpolates,
-            "answers": method.answers, "examples": min(method.most_examples, len(sets.train)),
-        })  # fmt: skip
-    head = {"kind": "symbolic-baselines", "about": run.gap.describe(), "config": _asked(run), "versions": made_with()}
-    lines = ",\n".join("  " + json.dumps(one) for one in found)
+        found[method.name] = kept["methods"].get(method.name) or _measured(method, run, sets)
+        if method.name not in kept["methods"] and kept.get("versions", made) != made:
+            found[method.name]["versions"] = made  # others than those of the file, which was begun earlier
+    versions = kept.get("versions", made)
+    head = {"kind": "symbolic-baselines", "about": run.gap.describe(), "config": _asked(run), "versions": versions}
+    lines = ",\n".join("  " + json.dumps(one, ensure_ascii=False) for one in found.values())
     top = ",\n".join(f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in head.items())
     write_text(baselines_path(folder, run), "{\n" + top + ',\n "methods": [\n' + lines + "\n ]\n}\n")
-    return Baselines(run.holdout, {one["method"]: one for one in found})
+    return Baselines(run.holdout, found)
+
+
+def _measured(method: SymbolicMethod, run: SymbolicRun, sets: Sets) -> dict[str, Any]:
+    namer = method.fit(run.gap.arithmetic, sets.train, run.seed)
+    return {
+        "method": method.name, "seen": round(method.accuracy(namer, sets.test_seen), 6),
+        "holdout": round(method.accuracy(namer, sets.test_holdout), 6), "interpolates": method.interpolates,
+        "answers": method.answers, "examples": min(method.most_examples, len(sets.train)),
+    }  # fmt: skip
 
 
 def measure_all(folder: Path, runs: list[SymbolicRun], on_progress: Progress = silent) -> list[Baselines]:
     """One after another, with one progress for all; what was measured stays when this is stopped."""
-
-    def part(index: int) -> Progress:
-        return lambda doing, done, total: on_progress(doing, index * total + done, len(runs) * total)
-
-    return [measure_baselines(folder, run, part(index)) for index, run in enumerate(runs)]
+    told = [part_of(on_progress, place, len(runs)) for place in range(len(runs))]
+    return [measure_baselines(folder, run, tell) for run, tell in zip(runs, told, strict=True)]

@@ -15,6 +15,7 @@ from hardgap.core.table import Table
 from hardgap.report.document import Content, Figures, markdown
 from hardgap.studies.measure import StudyResult, judged, measure, taken_in
 from hardgap.studies.study import STUDIES, choose
+from hardgap.studies.symbolic.bounds import bound_tables
 from hardgap.studies.symbolic.cells import (
     ambiguity_table,
     measures_table,
@@ -36,6 +37,7 @@ class SymbolicResults:
     cells: list[StudyResult]  # of the paper's table
     weaker: list[StudyResult]  # its familiar ones with the weaker filter
     coverage: StudyResult  # every pair held out in turn
+    bounds: StudyResult  # what the best reader could score
     analyses: dict[str, Any]  # `hardgap symbolic analyse --json`, or a report without runs
 
 
@@ -51,7 +53,8 @@ def read_measured(results: Path, scale: Scale) -> SymbolicResults:
         coverage = measure(STUDIES["symbolic/coverage"], scale, store, results / "baselines")
         cells = judged([measure(one, scale, store) for one in choose(["symbolic"]) if one is not coverage.study])
         weaker = judged([measure(one, scale, store) for one in choose(["ambiguity"])])
-    return SymbolicResults(cells, weaker, coverage, _read_analyses(results / f"analyses-{scale}.json"))
+        bounds = measure(STUDIES["bounds"], scale, store, results / "baselines")
+    return SymbolicResults(cells, weaker, coverage, bounds, _read_analyses(results / f"analyses-{scale}.json"))
 
 
 def _read_analyses(path: Path) -> dict[str, Any]:
@@ -81,6 +84,7 @@ TABLES: dict[str, Callable[[SymbolicResults], list[Table]]] = {
     "pairs": lambda measured: coverage_tables([measured.coverage])[:1],
     "baselines": lambda measured: coverage_tables([measured.coverage])[1:2],
     "coverage": lambda measured: coverage_tables([measured.coverage])[2:],
+    "bounds": lambda measured: bound_tables([measured.bounds]),
     "analyses": lambda measured: analysis_tables(measured.analyses),
 }
 WORDS = "symbolic-words"

@@ -18,7 +18,7 @@ def tempered_words(found: dict[str, StudyResult]) -> str:
     rules = len({arm.labels["rule"] for arm in new})
     chosen = next(row for row in found["forecast"].more["predictors"] if row["predictor"] == _chosen(found))
     wide = [arm for arm in found["wide"].arms if arm.labels.get("way") == "T = 8"]
-    steps = max(run.budget.steps for arm in wide for run in arm.runs)
+    steps, trained = max(run.budget.steps for arm in wide for run in arm.runs), wide[0].runs[0].optimiser
     return paragraph(
         f"At desk scale {_of([ours])} runs recover the hidden entry within {longest:,} steps (paper, at width 101: "
         f"{paper.successes} of {paper.n} in 7,850), and so do {_of(new)} entries, one seed each, of {rules} rules that "
@@ -26,7 +26,8 @@ def tempered_words(found: dict[str, StudyResult]) -> str:
         f"recovers {_of([whole['control']])}: {_of([parity['control']])} of Rule 150, "
         f"{_of([row['control'] for row in others])} of Rules 30 and 106. Which entries will be slow can be told from "
         f"the rule's table: those whose output differs from that of the patterns one bit away "
-        f"(ρ = {_signed(chosen['judged on']['rho'])} on new rules). At the paper's width, T = 8 without the restart "
+        f"(ρ = {_signed(chosen['judged on']['rho'])} on new rules). On rows as wide as the paper's, but with wave "
+        f"positions, learning rate {trained.learning_rate:g} and batches of {trained.batch}, T = 8 without the restart "
         f"recovers {sum(arm.recovered for arm in wide)} of Rule 150's {len(wide)} patterns (one seed each) within "
         f"{steps:,} steps; two end just short, and 0 and 7 are smuggled past."
     )

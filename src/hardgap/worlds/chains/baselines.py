@@ -8,11 +8,16 @@ calculation, so naming them all is the whole answer.
     KNN, MLP by slot    ours: one answer for each slot, so that the held-out pair can be named
     KRR                 kernel ridge regression on one indicator for each operator of each slot, the largest wins
     KRR of f            the same regression on the final value itself, rounded: judged by f alone, names no operator
+    KRR of index        regression on one number, the place of the chain's text among all chains' texts in ASCII order;
+                        the nearest place is named
+    KRR of index ±1     the same, and right if the place is less than 1 away: the nearest two places are named
     Oracle              tries every chain with the true operators
-    Learned Tables      reads each operator's table off the training derivations, then tries every chain with these
+    Learned Tables      reads each operator's table off all that training shows, then tries every chain with these
+    … (chains)          the same, off a op1 b = e and e op2 c = d alone
+    … (derivations)     the same, off a op1 b = e and e op2 u = f alone
 Where several chains fit, the oracle and the learned tables name the first; where none does, none. Paper is silent on
-what KRR regresses. It says that KRR, unlike the network, uses the numbers directly, which speaks for f; both are
-measured.
+what KRR regresses and on what the tables are learned from. That KRR's is the index, within 1, is inferred from its
+numbers (docs/symbolic.md).
 """
 
 from __future__ import annotations
@@ -20,6 +25,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -36,7 +42,9 @@ from hardgap.worlds.chains.chains import Arithmetic, Examples
 from hardgap.worlds.chains.operators import Words
 
 Namer = Callable[[Words], Words]
-"""From inputs `[n, k + 3]` to operators `[n, k]`, or to f `[n, 1]` where a method answers that."""
+"""From inputs `[n, k + 3]` to operators `[n, k]`, to m guesses of them `[n, m, k]`, or to f `[n, 1]`."""
+Learn = Callable[[Arithmetic, Examples, int], Namer]
+"""From the world, training examples and a seed."""
 BATCH = 2048
 MLP_PASSES = 40
 UNKNOWN = -1
@@ -48,7 +56,7 @@ class SymbolicMethod:
 
     name: str
     most_examples: int
-    learn: Callable[[Arithmetic, Examples, int], Namer]
+    learn: Learn
     interpolates: bool = True
     answers: Literal["operators", "f"] = "operators"
 
@@ -60,9 +68,10 @@ class SymbolicMethod:
         return lambda inputs: np.concatenate([name(inputs[i : i + BATCH]) for i in range(0, len(inputs), BATCH)])
 
     def accuracy(self, namer: Namer, examples: Examples) -> float:
-        """The share of examples of which everything that this method answers is right."""
+        """The share of examples of which everything that this method answers, or one of its guesses, is right."""
         truth = examples.ops if self.answers == "operators" else examples.values[:, -1:]
-        return float((namer(examples.inputs) == truth).all(axis=1).mean())
+        guesses = namer(examples.inputs).reshape(len(examples), -1, truth.shape[1])
+        return float((guesses == truth[:, None]).all(axis=2).any(axis=1).mean())
 
 
 def numeric(arithmetic: Arithmetic, inputs: Words) -> NDArray[np.float64]:
@@ -70,7 +79,7 @@ def numeric(arithmetic: Arithmetic, inputs: Words) -> NDArray[np.float64]:
     return inputs / (arithmetic.size - 1)
 
 
-def _by_chain(make: Callable[[int], Any]) -> Callable[[Arithmetic, Examples, int], Namer]:
+def _by_chain(make: Callable[[int], Any]) -> Learn:
     def learn(arithmetic: Arithmetic, train: Examples, seed: int) -> Namer:
         fitted = _fitted(make(seed), numeric(arithmetic, train.inputs), arithmetic.index_of(train.ops))
         return lambda inputs: arithmetic.ops_of(np.asarray(fitted.predict(numeric(arithmetic, inputs))))
@@ -78,7 +87,7 @@ def _by_chain(make: Callable[[int], Any]) -> Callable[[Arithmetic, Examples, int
     return learn
 
 
-def _by_slot(make: Callable[[int], Any]) -> Callable[[Arithmetic, Examples, int], Namer]:
+def _by_slot(make: Callable[[int], Any]) -> Learn:
     def learn(arithmetic: Arithmetic, train: Examples, seed: int) -> Namer:
         numbers = numeric(arithmetic, train.inputs)
         fitted = [_fitted(make(seed), numbers, train.ops[:, slot]) for slot in range(arithmetic.length)]
@@ -93,8 +102,8 @@ def _fitted(machine: Any, numbers: NDArray[np.float64], classes: Words) -> Any:
         return machine.fit(numbers, classes)
 
 
-def _kernel_ridge(arithmetic: Arithmetic, train: Examples, targets: NDArray[np.float64]) -> Any:
-    return make_pipeline(StandardScaler(), KernelRidge(kernel="rbf", alpha=1e-2)).fit(
+def _kernel_ridge(arithmetic: Arithmetic, train: Examples, targets: NDArray[Any], alpha: float = 1e-2) -> Any:
+    return make_pipeline(StandardScaler(), KernelRidge(kernel="rbf", alpha=alpha)).fit(
         numeric(arithmetic, train.inputs), targets
     )
 
@@ -114,6 +123,25 @@ def _ridge_on_value(arithmetic: Arithmetic, train: Examples, seed: int) -> Namer
     return lambda inputs: np.rint(machine.predict(numeric(arithmetic, inputs)) * (arithmetic.size - 1)).astype(np.int64)
 
 
+def _ridge_on_index(*guesses: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> Learn:
+    def learn(arithmetic: Arithmetic, train: Examples, seed: int) -> Namer:
+        texts = [arithmetic.chain_text(ops) for ops in arithmetic.ops_of(np.arange(arithmetic.chains))]
+        chain_at = np.argsort(np.array([text.encode() for text in texts]))
+        place_of = np.argsort(chain_at)
+        machine = _kernel_ridge(arithmetic, train, place_of[arithmetic.index_of(train.ops)], alpha=0.1)
+
+        def name(inputs: Words) -> Words:
+            found = machine.predict(numeric(arithmetic, inputs))
+            places = np.stack([guess(found) for guess in guesses], axis=-1).astype(np.int64)
+            inside = (places >= 0) & (places < arithmetic.chains)
+            named = arithmetic.ops_of(chain_at[np.where(inside, places, 0)].ravel()).reshape(*places.shape, -1)
+            return np.where(inside[..., None], named, UNKNOWN)
+
+        return name
+
+    return learn
+
+
 def _first_that_fits(arithmetic: Arithmetic, fits_NC: NDArray[np.bool_]) -> Words:
     """The operators of the first chain that fits each example; where none does, none."""
     return np.where(fits_NC.any(axis=1, keepdims=True), arithmetic.ops_of(fits_NC.argmax(axis=1)), UNKNOWN)
@@ -123,23 +151,25 @@ def _oracle(arithmetic: Arithmetic, train: Examples, seed: int) -> Namer:
     return lambda inputs: _first_that_fits(arithmetic, arithmetic.fits(inputs[:, :-1]))
 
 
-def learned_tables(arithmetic: Arithmetic, train: Examples) -> Words:
-    """Each operator's results as far as training derivations show them, else -1: `[operators, size, size]`.
+def learned_tables(arithmetic: Arithmetic, train: Examples, *, chain: bool = True, fresh: bool = True) -> Words:
+    """Each operator's results as far as training examples show them, else -1: `[operators, size, size]`.
 
-    A derivation shows one entry at every step, and the evidence one more: e op2 c = d.
+    Of all operators but the last, what the derivation shows: a op1 b = e. Of the last, with `chain`, e op2 c = d, and
+    with `fresh`, e op2 u = f.
     """
     tables = np.full((len(arithmetic.operators), arithmetic.size, arithmetic.size), UNKNOWN)
     left = np.column_stack([train.inputs[:, 0], train.values[:, :-1]])
-    for slot in range(arithmetic.length):
-        last = slot == arithmetic.length - 1
-        right = train.inputs[:, -1] if last else train.inputs[:, slot + 1]
-        tables[train.ops[:, slot], left[:, slot], right] = train.values[:, slot]
-    tables[train.ops[:, -1], left[:, -1], train.inputs[:, -3]] = train.inputs[:, -2]
+    for slot in range(arithmetic.length - 1):
+        tables[train.ops[:, slot], left[:, slot], train.inputs[:, slot + 1]] = train.values[:, slot]
+    if fresh:
+        tables[train.ops[:, -1], left[:, -1], train.inputs[:, -1]] = train.values[:, -1]
+    if chain:
+        tables[train.ops[:, -1], left[:, -1], train.inputs[:, -3]] = train.inputs[:, -2]
     return tables
 
 
-def _learned_tables(arithmetic: Arithmetic, train: Examples, seed: int) -> Namer:
-    tables = learned_tables(arithmetic, train)
+def _learned_tables(arithmetic: Arithmetic, train: Examples, seed: int, **shown: bool) -> Namer:
+    tables = learned_tables(arithmetic, train, **shown)
 
     def name(inputs: Words) -> Words:
         states = inputs[:, :1]
@@ -165,8 +195,14 @@ SYMBOLIC_METHODS = (
     SymbolicMethod("MLP", 20_000, _by_chain(_mlp)),
     SymbolicMethod("KRR", 3_000, _ridge_on_indicators),
     SymbolicMethod("KRR of f", 3_000, _ridge_on_value, answers="f"),
+    SymbolicMethod("KRR of index", 2_000, _ridge_on_index(np.rint)),
+    SymbolicMethod("KRR of index ±1", 2_000, _ridge_on_index(np.floor, np.ceil)),
     SymbolicMethod("KNN by slot", 50_000, _by_slot(_knn)),
     SymbolicMethod("MLP by slot", 20_000, _by_slot(_mlp)),
     SymbolicMethod("Oracle", 2_000_000, _oracle, interpolates=False),
     SymbolicMethod("Learned Tables", 2_000_000, _learned_tables, interpolates=False),
+    SymbolicMethod("Learned Tables (chains)", 2_000_000, partial(_learned_tables, fresh=False), interpolates=False),
+    SymbolicMethod(
+        "Learned Tables (derivations)", 2_000_000, partial(_learned_tables, chain=False), interpolates=False
+    ),
 )

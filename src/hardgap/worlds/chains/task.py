@@ -1,7 +1,7 @@
 """Experiment 2 as a task: chains of operators, a held-out pair, and teacher forcing.
 
 What counts as right, for a decoded sequence of tokens:
-    exact    every token is the true derivation's: the paper's measure, and the accuracy of a run
+    exact    every token is the true derivation's: the accuracy of a run, and what is compared with the paper's
     pair     the operators named at the end are the true ones
     f        the final value is the true one (none under label-only)
     valid    the derivation is right for the operators it names, and these explain the evidence. Where evidence is

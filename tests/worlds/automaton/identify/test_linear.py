@@ -10,7 +10,6 @@ import pytest
 from hardgap.core.errors import BadInput
 from hardgap.worlds.automaton.gap import Gap
 from hardgap.worlds.automaton.identify.linear import affine_form, paper_systems
-from hardgap.worlds.automaton.identify.strict import strict_cells
 from hardgap.worlds.automaton.rollout import rollout
 from hardgap.worlds.automaton.rule import Rule, parse_rule
 
@@ -65,12 +64,6 @@ def test_elimination_agrees_with_trying_every_value(rule: Rule) -> None:
         gap, rows = Gap(rule, (pattern, (pattern + 3) % 8)), random_rows(4, 9, seed=pattern)
         expected = [determined_by_trying_everything(gap, row, steps) for row in rows]
         assert paper_systems(gap, rows, steps).identified.tolist() == expected
-
-
-def test_strict_and_paper_agree_while_no_cell_is_downstream_of_a_hidden_one() -> None:
-    gap, rows = Gap(parse_rule("150"), (0,)), random_rows(100, 101)
-    assert paper_systems(gap, rows, 2).identified.tolist() == strict_cells(gap, rows, 2).identified.tolist()
-    assert strict_cells(gap, rows, 3).identified.mean() < paper_systems(gap, rows, 3).identified.mean()
 
 
 def test_one_step_determines_nothing() -> None:

@@ -1,9 +1,10 @@
-"""Does what is visible of a rollout determine what is hidden? Three answers that assume less and less.
+"""Does what is visible of a rollout determine what is hidden? Four answers, by what each assumes.
 
-| criterion | asks about                        | assumes                                             | rules  |
-| `gf2`     | a row's hidden cells of step 1    | the whole rule is an XOR, hidden entry included     | affine |
-| `strict`  | a row's hidden cells, every step  | the visible entries                                 | any    |
-| `rule`    | the hidden entries of the table   | that some local rule of this radius made the data   | any    |
+| criterion   | asks about                        | assumes                                             | rules  |
+| `gf2`       | a row's hidden cells of step 1    | the whole rule is an XOR, hidden entry included     | affine |
+| `next-step` | a row's hidden cells, every step  | the visible entries, and uses the next step alone   | any    |
+| `strict`    | a row's hidden cells, every step  | the visible entries, and uses the whole rollout     | any    |
+| `rule`      | the hidden entries of the table   | that some local rule of this radius made the data   | any    |
 
 docs/identifiability.md says what each means and what came out.
 """
@@ -12,20 +13,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from itertools import count
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardgap.core.errors import BadInput
+from hardgap.core.progress import Progress, silent
 from hardgap.worlds.automaton.gap import Gap
 from hardgap.worlds.automaton.identify.completions import Completions, completions
 from hardgap.worlds.automaton.identify.evidence import MAX_WINDOW, every_row, rows_shown
 from hardgap.worlds.automaton.identify.linear import affine_form, paper_systems
+from hardgap.worlds.automaton.identify.next_step import DeterminedCells, next_step_cells
 from hardgap.worlds.automaton.identify.strict import strict_cells
 
-Criterion = Literal["gf2", "strict", "rule"]
+Criterion = Literal["gf2", "next-step", "strict", "rule"]
 CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
+Start = Callable[[str], None]  # told which part of an answer begins
 
 # A completion search for each row alone takes milliseconds; the share is known well enough from this many.
 ROWS_ALONE = 50
@@ -42,12 +47,14 @@ class Gf2Answer:
 
 
 @dataclass(frozen=True)
-class StrictAnswer:
-    """Shares of hidden cells, rows and (row, hidden entry) pairs that the supervised cells determine."""
+class CellsAnswer:
+    """Shares of hidden cells, rows and (row, hidden entry) pairs that are determined; nothing follows the last step."""
 
-    unknowns: float  # mean over rows
+    unknowns: float  # of all steps but the last, mean over rows
     cells_known: float
+    first_known: float  # of the cells of step 1, about which all later steps may speak
     rows_identified: float
+    rows_first_identified: float  # the cells of step 1 alone
     entries_read: float  # a row determines at least one cell that the entry made
     cells_known_with_mask: float
     rows_identified_with_mask: float
@@ -65,6 +72,10 @@ class RuleAnswer:
     def best(self) -> Completions:
         return self.limit or self.shown
 
+    def as_dict(self) -> dict[str, Any]:
+        limit = completions_dict(self.limit) if self.limit else None
+        return {"shown": completions_dict(self.shown), "rows_identified": self.rows_identified, "every_row": limit}
+
 
 @dataclass(frozen=True)
 class Identifiability:
@@ -75,26 +86,23 @@ class Identifiability:
     rows: int
     width: int
     gf2: Gf2Answer | None = None
-    strict: StrictAnswer | None = None
+    next_step: CellsAnswer | None = None
+    strict: CellsAnswer | None = None
     rule: RuleAnswer | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as `hardgap identify --json` prints them."""
-        plain: dict[str, Any] = {
+        return {
             "rule": self.gap.rule.name,
             "hidden": list(self.gap.hidden),
             "steps": self.steps,
             "rows": self.rows,
             "width": self.width,
+            "gf2": asdict(self.gf2) if self.gf2 else None,
+            "next_step": asdict(self.next_step) if self.next_step else None,
+            "strict": asdict(self.strict) if self.strict else None,
+            "rule_level": self.rule.as_dict() if self.rule else None,
         }
-        plain["gf2"] = asdict(self.gf2) if self.gf2 else None
-        plain["strict"] = asdict(self.strict) if self.strict else None
-        plain["rule_level"] = None
-        if self.rule:
-            limit = completions_dict(self.rule.limit) if self.rule.limit else None
-            shown = completions_dict(self.rule.shown)
-            plain["rule_level"] = {"shown": shown, "rows_identified": self.rule.rows_identified, "every_row": limit}
-        return plain
 
 
 def identify(
@@ -104,11 +112,9 @@ def identify(
     criteria: tuple[Criterion, ...] = CRITERIA,
     *,
     limit: int = 16,
-    on_progress: Callable[[str, int, int], None] = lambda doing, done, total: None,
+    on_progress: Progress = silent,
 ) -> Identifiability:
     """Judge by the chosen criteria these initial rows, `[rows, width]`; `limit` completions are listed by name.
-
-    `on_progress` is told what is being done, how many parts are done, and how many there are.
 
     >>> from hardgap.worlds.automaton.rule import parse_rule
     >>> rows = np.random.default_rng(0).integers(0, 2, (20, 31), dtype=np.uint8)
@@ -121,14 +127,19 @@ def identify(
     if gap.masking != "every":
         raise BadInput("a leaky mask shows the hidden outputs themselves: identifiability is about masking every step")
     affine = affine_form(gap.rule) is not None
-    start = _Parts(on_progress, sum(PARTS[criterion] for criterion in criteria))
+    begun, total = count(), sum(PARTS[criterion] for criterion in criteria)
+
+    def start(doing: str) -> None:
+        on_progress(doing, next(begun), total)
+
     return Identifiability(
         gap,
         steps,
         rows=rows.shape[0],
         width=rows.shape[1],
         gf2=_gf2(gap, rows, steps, start) if "gf2" in criteria and affine else None,
-        strict=_strict(gap, rows, steps, start) if "strict" in criteria else None,
+        next_step=_cells(next_step_cells, "next-step", gap, rows, steps, start) if "next-step" in criteria else None,
+        strict=_cells(strict_cells, "strict", gap, rows, steps, start) if "strict" in criteria else None,
         rule=_rule(gap, rows, steps, limit, start) if "rule" in criteria else None,
     )
 
@@ -143,23 +154,10 @@ def completions_dict(found: Completions) -> dict[str, Any]:
     }
 
 
-@dataclass
-class _Parts:
-    """Counts the parts of an answer as they begin."""
-
-    tell: Callable[[str, int, int], None]
-    total: int
-    begun: int = 0
-
-    def __call__(self, doing: str) -> None:
-        self.tell(doing, self.begun, self.total)
-        self.begun += 1
+PARTS: dict[Criterion, int] = {"gf2": 1, "next-step": 2, "strict": 2, "rule": 3}
 
 
-PARTS: dict[Criterion, int] = {"gf2": 1, "strict": 2, "rule": 3}
-
-
-def _gf2(gap: Gap, rows: NDArray[np.uint8], steps: int, start: _Parts) -> Gf2Answer:
+def _gf2(gap: Gap, rows: NDArray[np.uint8], steps: int, start: Start) -> Gf2Answer:
     start("gf2: elimination")
     systems = paper_systems(gap, rows, steps)
     return Gf2Answer(
@@ -170,23 +168,27 @@ def _gf2(gap: Gap, rows: NDArray[np.uint8], steps: int, start: _Parts) -> Gf2Ans
     )
 
 
-def _strict(gap: Gap, rows: NDArray[np.uint8], steps: int, start: _Parts) -> StrictAnswer:
-    start("strict: every hidden cell")
-    plain = strict_cells(gap, rows, steps)
-    start("strict: with the mask's place")
-    masked = strict_cells(gap, rows, steps, mask=True)
-    unknowns = int(plain.unknown.sum())
-    return StrictAnswer(
+def _cells(
+    decide: Callable[..., DeterminedCells], name: str, gap: Gap, rows: NDArray[np.uint8], steps: int, start: Start
+) -> CellsAnswer:
+    start(f"{name}: every hidden cell")
+    plain = decide(gap, rows, steps)
+    start(f"{name}: with the mask's place")
+    masked = decide(gap, rows, steps, mask=True)
+    unknowns, first = int(plain.unknown.sum()), int(plain.unknown[0].sum())
+    return CellsAnswer(
         unknowns=unknowns / len(rows),
         cells_known=int(plain.known.sum()) / max(1, unknowns),
+        first_known=int(plain.known[0].sum()) / max(1, first),
         rows_identified=float(plain.identified.mean()),
+        rows_first_identified=float((plain.known[0] == plain.unknown[0]).all(axis=1).mean()),
         entries_read=float(plain.entries.mean()),
         cells_known_with_mask=int(masked.known.sum()) / max(1, unknowns),
         rows_identified_with_mask=float(masked.identified.mean()),
     )
 
 
-def _rule(gap: Gap, rows: NDArray[np.uint8], steps: int, limit: int, start: _Parts) -> RuleAnswer:
+def _rule(gap: Gap, rows: NDArray[np.uint8], steps: int, limit: int, start: Start) -> RuleAnswer:
     start("rule: all the rows")
     shown = completions(rows_shown(gap, rows, steps), limit=limit)
     start("rule: rows alone")

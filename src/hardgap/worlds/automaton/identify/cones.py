@@ -8,8 +8,6 @@ are shared between all windows that overlap, and windows without a hidden patter
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import TracebackType
-from typing import Self
 
 from pysat.solvers import Solver  # type: ignore[import-untyped]
 
@@ -30,12 +28,7 @@ class Cones:
         self._known: dict[tuple[int, int], Value] = {}
         self._solver = Solver(name="glucose4")
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
         self._solver.delete()
 
     def propose(self, wrong_at: int | None = None) -> Rule | None:
@@ -85,7 +78,7 @@ class Cones:
             return self._output(_number(inputs))
         self._variables += 1
         result = self._variables
-        for pattern, unless in _cases(inputs):
+        for pattern, unless in cases(inputs):
             output = self._output(pattern)
             if isinstance(output, bool):
                 self._solver.add_clause([*unless, result if output else -result])
@@ -99,10 +92,10 @@ def _number(bits: Sequence[Value]) -> int:
     return int("".join("1" if bit else "0" for bit in bits), 2)
 
 
-def _cases(inputs: list[Value]) -> list[tuple[int, list[int]]]:
+def cases(inputs: list[Value]) -> list[tuple[int, list[int]]]:
     """Every pattern that the inputs can form, with the literals that say they do not form it.
 
-    >>> _cases([True, 7, False])  # variable 7 between two known cells
+    >>> cases([True, 7, False])  # variable 7 between two known cells
     [(4, [7]), (6, [-7])]
     """
     cases: list[tuple[int, list[int]]] = [(0, [])]

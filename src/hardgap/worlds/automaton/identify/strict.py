@@ -1,116 +1,105 @@
-"""Criterion `strict` of identifiability, exactly and for any rule: which hidden cells does the next step give away?
+"""Criterion `strict` of identifiability, exactly and for any rule: which hidden cells does the whole rollout give away?
 
-Every hidden cell of a rollout is an unknown of its own, and nothing is assumed about the hidden entries. A
-supervised cell says that its neighbourhood is one of the *visible* patterns with that output. With `mask`, a hidden
-cell counts as evidence too: its neighbourhood is one of the hidden patterns. (A network is never told where the
-mask was, but whoever fits it to the data could use it.)
+Every hidden cell is an unknown of its own: nothing is assumed about the hidden entries, not even that one entry has one
+output. A course that a row could have taken agrees with what is visible if
 
-The values of one step that agree with all this are the closed walks of length W in a graph whose nodes are
-2·radius adjacent cells and whose arcs are patterns. So what is possible at each cell follows from one pass forward
-and one pass backward around the ring, for all rows at once, without a solver and for rules that are not linear.
+* a supervised cell has its true value, and its neighbourhood before is a *visible* pattern with that output;
+* a cell that is not supervised has its pattern's output where that pattern, in this course, is a visible one, and
+  any value where it is a hidden one. With `mask` its pattern must be a hidden one.
+
+A hidden cell is determined if it has one value in all courses that agree. `next_step` finds most such cells without
+looking far; for the others a SAT solver is asked for a course that differs. The last step is followed by nothing, so
+its hidden cells stay unknown, and two steps determine what `next_step` says.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from pysat.solvers import Solver  # type: ignore[import-untyped]
 
-from hardgap.core.errors import BadInput
 from hardgap.worlds.automaton.gap import Gap
-from hardgap.worlds.automaton.rollout import patterns_of
+from hardgap.worlds.automaton.identify.cones import Value, cases
+from hardgap.worlds.automaton.identify.next_step import DeterminedCells, next_step_cells
 
-# A set of start nodes as one machine word: 2·radius cells have at most 64 values.
-_Nodes = NDArray[np.uint64]
-
-
-@dataclass(frozen=True)
-class DeterminedCells:
-    """Which hidden cells have only one value that agrees with what is visible, `[steps - 1 or 1, rows, width]`."""
-
-    gap: Gap
-    patterns: NDArray[np.uint8]  # the true pattern that each cell came from
-    unknown: NDArray[np.bool_]
-    known: NDArray[np.bool_]  # unknown, but determined
-
-    @property
-    def identified(self) -> NDArray[np.bool_]:
-        """The rows in which every hidden cell is determined, `[rows]`."""
-        return np.asarray((self.known == self.unknown).all(axis=(0, 2)))
-
-    @property
-    def entries(self) -> NDArray[np.bool_]:
-        """The hidden entries that a row gives away at one cell at least, `[rows, k]`."""
-        return np.stack([(self.known & (self.patterns == p)).any(axis=(0, 2)) for p in self.gap.hidden], axis=-1)
+Cell = tuple[int, int]
+"""The timestep, from 1, and the place in the row."""
+Clauses = Iterator[list[int]]
 
 
 def strict_cells(gap: Gap, rows: NDArray[np.uint8], steps: int, *, mask: bool = False) -> DeterminedCells:
-    """Decide every hidden cell of steps 1 to `steps - 1`: nothing is seen of what follows on the last step.
+    """Decide every hidden cell of steps 1 to `steps - 1`.
 
-    A single step leaves its own hidden cells unknown.
+    >>> from hardgap.worlds.automaton.rule import parse_rule
+    >>> rows = np.array([[1, 0, 0, 0, 0, 0, 0, 0, 0]], dtype=np.uint8)
+    >>> [int(strict_cells(Gap(parse_rule("150"), (0,)), rows, steps).known[0].sum()) for steps in (2, 3)]
+    [4, 6]
     """
-    if steps < 1:
-        raise BadInput(f"steps {steps}: give 1 or more", of="steps")
-    truth = gap.trajectory(rows, steps)
-    if steps == 1:
-        return DeterminedCells(gap, truth.patterns, truth.hidden, np.zeros_like(truth.hidden))
-    possible = _possible(gap, truth.states[1:-1], truth.hidden[:-1], truth.patterns[1:], mask)
-    width = 2 * gap.rule.radius + 1
-    centre = (np.arange(gap.rule.patterns) >> (width // 2) & 1).astype(bool)
-    both = possible[..., centre].any(axis=-1) & possible[..., ~centre].any(axis=-1)
-    return DeterminedCells(gap, truth.patterns[:-1], truth.hidden[:-1], truth.hidden[:-1] & ~both)
+    near = next_step_cells(gap, rows, steps, mask=mask)
+    if steps < 3:
+        return near
+    truth, known = gap.trajectory(rows, steps), near.known.copy()
+    doubtful = near.unknown & ~near.known
+    for row in np.flatnonzero(doubtful.any(axis=(0, 2))).tolist():
+        unknown = {(t + 1, i) for t, i in np.argwhere(doubtful[:, row]).tolist()}
+        course = _Course(gap, truth.states[:, row], truth.hidden[:, row], unknown, mask)
+        for t, i in unknown - course.varying():
+            known[t - 1, row, i] = True
+    return replace(near, known=known)
 
 
-def _possible(
-    gap: Gap, states: NDArray[np.uint8], unknown: NDArray[np.bool_], truth: NDArray[np.uint8], mask: bool
-) -> NDArray[np.bool_]:
-    """Which patterns a cell's neighbourhood can be, `[..., W, patterns]`, given the states where they are known."""
-    allowed = _agrees(gap, states, unknown) & _explains(gap, truth, mask)
-    allowed = np.moveaxis(allowed, -2, 0)
-    pattern = np.arange(gap.rule.patterns)
-    tail, head = pattern >> 1, pattern & (gap.rule.patterns // 2 - 1)
-    # An arc lies on a closed walk if one start node reaches its tail and is reached from its head.
-    meets = _forward(allowed, tail)[:-1][..., tail] & _backward(allowed, head)[1:][..., head]
-    return np.moveaxis(allowed & (meets != 0), 0, -2)
+class _Course:
+    """One row's rollout with some cells unknown; cells whose value is clear, hidden or not, are known."""
+
+    def __init__(
+        self, gap: Gap, states: NDArray[np.uint8], hidden: NDArray[np.bool_], unknown: set[Cell], mask: bool
+    ) -> None:
+        self._gap, self._states, self._hidden, self._mask = gap, states, hidden, mask
+        self._variable = {cell: number for number, cell in enumerate(sorted(unknown), start=1)}
+
+    def varying(self) -> set[Cell]:
+        """The unknown cells that are not as they truly are in some course that agrees with what is visible."""
+        wrong = {-variable if self._states[cell] else variable: cell for cell, variable in self._variable.items()}
+        found, open_ = set[Cell](), dict(wrong)
+        with Solver(name="glucose4", bootstrap_with=self._clauses()) as solver:
+            while open_:
+                literal, _ = open_.popitem()
+                if solver.solve(assumptions=[literal]):
+                    found |= {wrong[one] for one in solver.get_model() if one in wrong} | {wrong[literal]}
+                    open_ = {one: cell for one, cell in open_.items() if cell not in found}
+        return found
+
+    def _clauses(self) -> Clauses:
+        """What the visible entries and the supervised cells say where an unknown cell is concerned."""
+        width, reach = self._states.shape[1], range(-self._gap.rule.radius, self._gap.rule.radius + 1)
+        below = {(t + 1, (i - offset) % width) for t, i in self._variable for offset in reach}
+        for t, i in below | self._variable.keys():
+            inputs = [self._value((t - 1, (i + offset) % width)) for offset in reach]
+            yield from self._entry(t, i, inputs)
+
+    def _value(self, cell: Cell) -> Value:
+        return self._variable.get(cell) or bool(self._states[cell])
+
+    def _entry(self, t: int, i: int, inputs: list[Value]) -> Clauses:
+        """Which patterns the inputs can form, and what cell i of step t is then."""
+        masked = bool(self._hidden[t - 1, i])
+        value = self._value((t, i)) if t < len(self._states) - 1 or not masked else None
+        for pattern, unless in cases(inputs):
+            if self._gap.hidden_table[pattern]:
+                if not masked:
+                    yield unless
+            elif masked and self._mask:
+                yield unless
+            elif value is not None:
+                yield from _is(value, bool(self._gap.rule.table[pattern]), unless)
 
 
-def _forward(allowed: NDArray[np.bool_], tail: NDArray[np.int64]) -> _Nodes:
-    """From which nodes at cell 0 each node at each cell is reached, `[W + 1, ..., nodes]`."""
-    reached = _start(allowed)
-    for i, arcs in enumerate(allowed):  # a walk: each cell needs the one before
-        through = np.where(arcs, reached[i][..., tail], np.uint64(0))
-        reached[i + 1] = through[..., : len(tail) // 2] | through[..., len(tail) // 2 :]
-    return reached
-
-
-def _backward(allowed: NDArray[np.bool_], head: NDArray[np.int64]) -> _Nodes:
-    """Which nodes at cell W each node at each cell reaches, `[W + 1, ..., nodes]`."""
-    reaches = _start(allowed)
-    for i in range(len(allowed) - 1, -1, -1):
-        through = np.where(allowed[i], reaches[i + 1][..., head], np.uint64(0))
-        reaches[i] = through[..., 0::2] | through[..., 1::2]
-    return reaches
-
-
-def _start(allowed: NDArray[np.bool_]) -> _Nodes:
-    """At both ends every node has reached itself."""
-    nodes = allowed.shape[-1] // 2
-    reached = np.empty((len(allowed) + 1, *allowed.shape[1:-1], nodes), dtype=np.uint64)
-    reached[:] = np.uint64(1) << np.arange(nodes, dtype=np.uint64)
-    return reached
-
-
-def _agrees(gap: Gap, states: NDArray[np.uint8], unknown: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which patterns have the right bit at every cell of the neighbourhood that is known."""
-    pattern = np.arange(gap.rule.patterns, dtype=np.uint8)
-    fixed = patterns_of((~unknown).astype(np.uint8), gap.rule.radius)[..., None]
-    differs = patterns_of(states, gap.rule.radius)[..., None] ^ pattern
-    return np.asarray(differs & fixed == 0)
-
-
-def _explains(gap: Gap, truth: NDArray[np.uint8], mask: bool) -> NDArray[np.bool_]:
-    """Which patterns agree with what is seen of the next state, given the true pattern behind it."""
-    table, hidden = gap.rule.table, gap.hidden_table
-    same = (table[truth][..., None] == table) & ~hidden
-    return np.where(hidden[truth][..., None], hidden | (not mask), same)
+def _is(value: Value, output: bool, unless: list[int]) -> Clauses:
+    """That the value is this output, unless one of the literals holds."""
+    if not isinstance(value, bool):
+        yield [*unless, value if output else -value]
+    elif value != output:
+        yield unless

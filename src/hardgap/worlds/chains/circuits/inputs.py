@@ -69,7 +69,7 @@ def substitution(namer: Namer, arithmetic: Arithmetic, base: Examples, *, seed: 
         slot = 1 if swapped == "c, d" else 0
         for target, one in enumerate(arithmetic.operators):
             rng = np.random.default_rng([seed, 22, slot, target])
-            inputs, kept = _substituted(arithmetic, base, slot, target, rng)
+            inputs, kept = substituted(arithmetic, base, slot, target, rng)
             if not len(inputs):
                 found.append(Substitution(swapped, one.symbol, 0, None, None))
                 continue
@@ -113,7 +113,7 @@ def surgery(namer: Namer, arithmetic: Arithmetic, base: Examples, *, seed: int) 
 
 def _first_swap(arithmetic: Arithmetic, one: Examples, slot: int, rng: np.random.Generator) -> tuple[str, Words] | None:
     for target, other in enumerate(arithmetic.operators):
-        if target != one.ops[0, slot] and len(inputs := _substituted(arithmetic, one, slot, target, rng)[0]):
+        if target != one.ops[0, slot] and len(inputs := substituted(arithmetic, one, slot, target, rng)[0]):
             return other.symbol, inputs
     return None
 
@@ -122,7 +122,7 @@ def _row(numbers: Words) -> tuple[int, ...]:
     return tuple(int(number) for number in numbers[0])
 
 
-def _substituted(
+def substituted(
     arithmetic: Arithmetic, base: Examples, slot: int, target: int, rng: np.random.Generator
 ) -> tuple[Words, Words]:
     """The changed inputs of every base example that allows a change, and the operator that must stay."""

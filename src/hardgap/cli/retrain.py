@@ -1,0 +1,131 @@
+"""`hardgap runs retrain` and `hardgap runs weights`: networks of results that came without them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from hardgap.cli.output import STORE, TABLES, Output, Show, StoreFolder, Trust, err
+from hardgap.cli.writing import check_file, check_folder
+from hardgap.core.errors import BadInput
+from hardgap.core.wording import plural
+
+if TYPE_CHECKING:
+    from hardgap.runs.store import Row, Store
+
+
+def retrain(
+    *runs: Annotated[str, Parameter(help="Ids of `hardgap runs list` or their first digits.")],
+    compare: Annotated[
+        Path | None,
+        Parameter(
+            help="Note in this JSON file how each ended, and print all that it holds; runs in it are not redone."
+        ),
+    ] = None,
+    trust: Trust = False,
+    store: StoreFolder = STORE,
+    output: Show = TABLES,
+) -> int:
+    """Train runs again from their configs, to have their weights here; results are compared, not replaced.
+
+    If every bit of the curve is the same, these are the run's own weights. If not (another machine or version), they
+    are kept as its replica: commands that open the run say so. The exit code is 1 if a curve differs.
+
+    Try:
+
+        hardgap runs retrain 9dcd07f4e989
+        hardgap runs retrain 9dcd 41aa 77b0 --compare machines.json
+    """
+    from hardgap.core import plugins
+    from hardgap.runs.comparing import read_compared
+    from hardgap.runs.execute import single_thread
+    from hardgap.runs.store import Store
+
+    if not runs and compare is None:
+        raise BadInput("which runs? Give ids of `hardgap runs list`")
+    if compare is not None:
+        check_file("--compare", compare)
+    single_thread()
+    opened = Store(store, create=False)
+    rows = list({row.id: row for row in map(opened.get, runs)}.values())
+    for row in rows:
+        if row.status != "done":
+            raise BadInput(f"run {row.id} is {row.status}: only a finished run has a result to compare with")
+    if trust:
+        plugins.trust(path for row in rows for path in row.config.plugins())
+    known = {one["run"]: one for one in read_compared(compare)} if compare else {}
+    for row in rows:
+        if row.id not in known:
+            known[row.id] = _retrain(opened, row)
+            _note(compare, known)
+    if compare is not None:
+        _show(list(known.values()), output)
+    asked = [row.id for row in rows] or list(known)
+    return int(any(not known[run_id]["identical"] for run_id in asked))
+
+
+def _retrain(store: Store, row: Row) -> dict[str, Any]:
+    """Train one run, say what came of it, and return the comparison."""
+    from hardgap.cli.progress import watch
+    from hardgap.runs.comparing import compared
+    from hardgap.runs.replicas import both_ends
+    from hardgap.runs.retrain import retrain_run
+    from hardgap.runs.weights import is_here
+
+    with watch(row.config) as watcher:
+        again = retrain_run(store, row, watcher)
+    own = store.curve(row.id)
+    if again.same:
+        err().print(f"{row.id}: the curve is the same, bit for bit")
+    else:
+        opens = "the run's own weights stay, too" if is_here(store, row) else "commands that open the run open it"
+        differs = f"the curve differs (another machine or version): {both_ends(own, again.curve)}"
+        err().print(f"{row.id}: {differs}. It is kept as a replica; {opens}")
+    return compared(row, own, again.row, again.curve)
+
+
+def _note(path: Path | None, known: dict[str, dict[str, Any]]) -> None:
+    from hardgap.runs.comparing import write_compared
+
+    if path is not None:
+        write_compared(path, list(known.values()))
+
+
+def _show(found: list[dict[str, Any]], output: Output) -> None:
+    from hardgap.studies.machines import machines_table
+
+    output.show({"kind": "machines", "runs": found}, [machines_table(found)])
+
+
+def weights(
+    folder: Path,
+    /,
+    *runs: Annotated[str, Parameter(help="Ids of `hardgap runs list` or their first digits.")],
+    store: StoreFolder = STORE,
+) -> None:
+    """Write the weights of runs to FOLDER/weights, where `hardgap runs import FOLDER` and commands find them.
+
+    A replica's come with its own result beside them. Example: `hardgap runs weights results/ 9dcd 41aa`
+    """
+    from hardgap.runs.kept_weights import FOLDER, write_weights
+    from hardgap.runs.store import Store
+
+    if not runs:
+        raise BadInput("which runs? Give ids of `hardgap runs list`")
+    check_folder("FOLDER", folder)
+    opened = Store(store, create=False)
+    written = [path for run in runs for path in write_weights(opened, run, folder / FOLDER)]
+    err().print(f"{plural(len(written), 'network')} written to {folder / FOLDER}")
+
+
+def store_with(folder: Path, *runs: str) -> Store:
+    """The store to open networks from; runs that only `results/` has with weights are taken in first, and named."""
+    from hardgap.runs.kept_weights import take_in
+    from hardgap.runs.store import Store
+
+    if taken := [run_id for run_id in (take_in(folder, run) for run in runs) if run_id is not None]:
+        named = f"run {taken[0]} and its" if len(taken) == 1 else f"{len(taken)} runs and their"
+        err().print(f"{named} weights come from results/")
+    return Store(folder, create=False)

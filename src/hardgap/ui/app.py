@@ -1,0 +1,102 @@
+"""Every address that the page asks, and what answers there."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from hardgap.ui import ledger, live, runs
+from hardgap.ui.asking import Asked, route
+from hardgap.ui.explore import answer_explore
+from hardgap.ui.guard import Guard, hosts_of, said
+from hardgap.ui.live import Live
+
+STATIC = Path(__file__).parent / "static"
+
+
+def make_app(folder: Path, token: str, host: str = "127.0.0.1", kept: Path | None = None) -> Starlette:
+    """The page of the store in `folder`; whoever changes something there shows the token.
+
+    `kept` has measured baselines, if they are not in the store.
+    """
+    app = Starlette(
+        routes=ROUTES,
+        middleware=[Middleware(Guard, token=token, hosts=hosts_of(host))],
+        exception_handlers={HTTPException: _not_served},
+        lifespan=_until_the_end,
+    )
+    app.state.folder, app.state.kept, app.state.live = folder, kept, Live(folder)
+    return app
+
+
+@asynccontextmanager
+async def _until_the_end(app: Starlette) -> AsyncIterator[None]:
+    """Load what is slow to load while the first view is looked at; let every worker save and leave at the end."""
+    warm = threading.Timer(1.0, _warm)
+    warm.daemon = True
+    warm.start()
+    yield
+    warm.cancel()
+    app.state.live.end()
+
+
+def _warm() -> None:
+    import scipy.stats  # noqa: F401
+    import torch  # noqa: F401
+
+    import hardgap.studies  # noqa: F401
+
+
+def _index(request: Request) -> Response:
+    return Response((STATIC / "index.html").read_bytes(), media_type="text/html")
+
+
+def _not_served(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    words = {404: "there is nothing at this address", 405: "this address takes another method"}
+    return said({"error": words.get(error.status_code, error.detail)}, error.status_code)
+
+
+def _later(module: str, name: str) -> Callable[[Asked], Any]:
+    """An answer that needs torch: loaded when it is asked for."""
+    return lambda asked: getattr(import_module(f"hardgap.ui.{module}"), name)(asked)
+
+
+ROUTES: list[BaseRoute] = [
+    Route("/", _index),
+    Mount("/static", StaticFiles(directory=STATIC)),
+    route("/api/explore", answer_explore),
+    route("/api/claims", ledger.list_claims),
+    route("/api/claim", ledger.show_claim),
+    route("/api/runs", runs.list_runs),
+    route("/api/fields", runs.fields),
+    route("/api/runs.{kind:kind}", runs.download),
+    route("/api/runs/{run:run}", runs.show_run),
+    route("/api/runs/{run:run}", runs.delete, "DELETE"),
+    route("/api/groups", runs.list_groups),
+    route("/api/groups/{run:run}", runs.show_group),
+    route("/api/compare", runs.compare),
+    route("/api/plan", live.plan),
+    route("/api/live", live.start, "POST"),
+    route("/api/live/{run:run}", live.control, "POST"),
+    Route("/api/live/{run:run}/events", live.events),
+    route("/api/film/{run:run}", _later("film", "show_film")),
+    route("/api/film/{run:run}/frame", _later("film", "show_frame")),
+    route("/api/film/{run:run}/film.gif", _later("filming", "as_gif")),
+    route("/api/film/{run:run}/film.html", _later("filming", "as_html")),
+    route("/api/open/{run:run}/panel.svg", _later("opened", "show_panel")),
+    route("/api/open/{run:run}/finding", _later("opened", "show_finding")),
+    route("/api/ask/{run:run}", _later("symbolic", "ask")),
+]

@@ -1,0 +1,72 @@
+"""Serving the page: one process, until Ctrl-C. Whoever is silent, or slow to ask, is not waited for."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import uvicorn
+from starlette.applications import Starlette
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from hardgap.core.errors import BadInput
+from hardgap.ui.app import make_app
+
+SILENT_SECONDS = 10.0
+MOST_AT_ONCE = 200
+PORT = 8377
+
+
+class Impatient(H11Protocol):
+    """Closes a connection on which no whole request has come in time: uvicorn itself would wait for ever."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.loop.call_later(SILENT_SECONDS, self._close_if_silent)
+
+    def _close_if_silent(self) -> None:
+        if self.cycle is None and not self.transport.is_closing():
+            self.transport.close()
+
+
+def serve(folder: Path, host: str, port: int | None, kept: Path | None, on_start: Callable[[str], None]) -> None:
+    """Serve the page of a store until Ctrl-C; `on_start` is told the address that may change something."""
+    token = secrets.token_urlsafe(18)
+    bound = _bound(host, port)
+    shown = f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{bound.getsockname()[1]}/?token={token}"
+    on_start(address)
+    with bound, suppress(KeyboardInterrupt):
+        server_of(make_app(folder, token, host, kept)).run(sockets=[bound])
+
+
+def server_of(app: Starlette) -> uvicorn.Server:
+    """What listens: plain HTTP, few connections at once, and no word more in its answers than needed."""
+    config = uvicorn.Config(
+        app,
+        http=Impatient,
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        limit_concurrency=MOST_AT_ONCE,
+        timeout_keep_alive=10,
+        timeout_graceful_shutdown=2,
+    )
+    return uvicorn.Server(config)
+
+
+def _bound(host: str, port: int | None) -> socket.socket:
+    """A socket that listens: at the port that was asked for, or at the usual one, or at any."""
+    for tried in (PORT, 0) if port is None else (port,):
+        try:
+            family = socket.getaddrinfo(host, tried, type=socket.SOCK_STREAM)[0][0]
+            return socket.create_server((host, tried), family=family, backlog=128)
+        except OSError as error:
+            problem = error
+    raise BadInput(f"cannot listen at {host}, port {PORT if port is None else port}: {problem.strerror or problem}")

@@ -1,0 +1,48 @@
+import { html, render } from "./vendor/preact-htm.js";
+import { link, useAddress } from "./address.js";
+import { copied, isCopy, takeToken } from "./server.js";
+import { Explore } from "./explore.js";
+import { Ledger } from "./ledger.js";
+import { Open } from "./open.js";
+import { Runs } from "./runs.js";
+import { Scrub } from "./scrub.js";
+import { Symbolic } from "./symbolic.js";
+import { Train } from "./train.js";
+
+const VIEWS = {
+  explore: ["Explore", Explore],
+  train: ["Train", Train],
+  scrub: ["Scrub", Scrub],
+  open: ["Open", Open],
+  symbolic: ["Symbolic", Symbolic],
+  ledger: ["Ledger", Ledger],
+  runs: ["Runs", Runs],
+};
+
+function App() {
+  const { view, at } = useAddress();
+  const [title, View] = VIEWS[view] || VIEWS.explore;
+  document.title = `${title} · hardgap`;
+  return html`
+    <a class="skip" href="#main" onClick=${toMain}>To the content</a>
+    <header>
+      <h1>hardgap</h1>
+      <nav aria-label="Views">
+        ${Object.entries(VIEWS).filter(([name]) => !isCopy() || copied().views.includes(name)).map(([name, [words]]) => html`
+          <a href=${link(name)} aria-current=${name === view ? "page" : null}>${words}</a>`)}
+      </nav>
+      ${isCopy() && html`<span class="quiet small">a copy to read; <code>hardgap ui</code> trains</span>`}
+    </header>
+    <main id="main" tabindex="-1"><${View} key=${view} at=${at} /></main>`;
+}
+
+function toMain(event) {
+  event.preventDefault(); // the address is the page's state
+  document.getElementById("main").focus();
+}
+
+takeToken();
+if (isCopy() && !location.hash) history.replaceState(null, "", copied().start);
+const root = document.getElementById("app");
+root.replaceChildren();
+render(html`<${App} />`, root);

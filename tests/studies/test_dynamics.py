@@ -1,0 +1,76 @@
+"""Whether holdout accuracy waits for visible accuracy, on curves of which the answer is known."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hardgap.core.run import Run
+from hardgap.runs.store import Store
+from hardgap.studies.dynamics import bimodality, bimodality_tables, crossing, threshold, threshold_tables
+from hardgap.studies.dynamics_figure import dynamics_figure
+
+
+def curve(*points: tuple[float, float], **detail: Any) -> list[dict[str, Any]]:
+    """From (visible, holdout), an evaluation every 50 steps."""
+    return [
+        {"step": 50 * place, "visible": visible, "holdout": holdout, "loss": None, "detail": detail}
+        for place, (visible, holdout) in enumerate(points)
+    ]
+
+
+WAITING = curve((0.5, 0.9), (0.8, 0.0), (0.95, 0.6), (1.0, 1.0))
+EARLY = curve((0.5, 0.5), (0.6, 0.7), (1.0, 1.0))
+NEVER = curve((0.5, 0.5), (1.0, 0.0))
+
+
+def test_a_crossing_is_looked_for_after_the_first_step() -> None:
+    found = crossing(WAITING)
+    assert found is not None
+    assert (found["step"], found["visible"]) == (100, 0.95)
+    assert crossing(NEVER) is None
+
+
+def test_a_chain_crosses_at_half_its_best_if_that_is_a_rise() -> None:
+    found = crossing(curve((0.0, 0.0), (0.4, 0.1), (0.5, 0.2), (0.9, 0.4), eval={}))
+    assert found is not None
+    assert found["visible"] == 0.5
+    assert crossing(curve((0.0, 0.0), (0.9, 0.05), eval={})) is None
+
+
+@pytest.mark.parametrize(
+    ("curves", "verdict"),
+    [((WAITING, NEVER), "holds"), ((WAITING, EARLY), "does not hold as written"), ((NEVER,), "inconclusive")],
+)
+def test_pure_xor_has_to_wait_in_every_run(tmp_path: Path, curves: Any, verdict: str) -> None:
+    store = Store(tmp_path)
+    put(store, threshold.arms("desk")[2].runs, curves)
+    result = threshold.measure(store)
+    assert result.arms[2].comparison.word == verdict
+    (table,) = threshold_tables([result])
+    assert table.rows[2][-1] == f"{verdict} so far at desk scale"
+    assert dynamics_figure([result]).axes
+
+
+def test_rule_d_may_have_early_runs_but_not_most(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    runs = threshold.arms("desk")[0].runs
+    put(store, runs, (WAITING, WAITING, EARLY))
+    assert threshold.measure(store).arms[0].comparison.word == "holds"
+    put(store, runs[3:], (EARLY, EARLY))
+    assert threshold.measure(store).arms[0].comparison.word == "does not hold as written"
+
+
+def test_all_or_nothing_and_between_are_told_apart(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    put(store, bimodality.arms("desk")[0].runs, (WAITING, NEVER))
+    assert bimodality.measure(store).arms[0].comparison.word == "holds"
+    put(store, bimodality.arms("desk")[0].runs[2:], [curve((0.5, 0.5), (1.0, 0.5))] * 3)
+    (table,) = bimodality_tables([result := bimodality.measure(store)])
+    assert result.arms[0].comparison.word == "does not hold as written"
+    assert table.rows[0][:5] == ["150, any", "extremes", 1, "3/5", 1]
+
+
+def put(store: Store, runs: tuple[Run, ...], curves: Any) -> None:
+    for run, points in zip(runs, curves, strict=False):
+        store.put_all_done([(run, points, "steps", {}, 1.0)])
