@@ -54,13 +54,11 @@ def measure_studies(
     from hardgap.cli.sweep import check_workers, parse_duration, run_and_report
     from hardgap.core.parts import part
     from hardgap.runs.store import Store
-    from hardgap.studies.measure import measure
-    from hardgap.studies.study import limited, most_informative_first
+    from hardgap.studies.measure import judged, measure
+    from hardgap.studies.study import most_informative_first
 
     choose_engine(asked.engine)
-    if asked.seeds is not None and asked.seeds < 1:
-        raise BadInput(f"--seeds {asked.seeds}: at least one seed is needed")
-    chosen = [one if asked.seeds is None else limited(one, asked.seeds) for one in studies]
+    chosen = with_seeds(studies, asked)
     if asked.figure is not None:
         check_figure(asked.figure)
         _figure_of(chosen)
@@ -79,7 +77,7 @@ def measure_studies(
     if keep is not None:
         _keep(store, chosen, asked.scale, keep)
     with show_parts("reading the runs") as on_progress:
-        results = [measure(one, asked.scale, store, kept, on_progress) for one in chosen]
+        results = judged([measure(one, asked.scale, store, kept, on_progress) for one in chosen])
     if not kept.exists() and any(one.prepare for one in chosen):
         err().print(f"there are no measured baselines in {kept}; the committed ones are under results/")
     if asked.figure is not None:
@@ -87,6 +85,15 @@ def measure_studies(
 
         save_figure(part(_figure_of(chosen))(results), asked.figure)
     return code, results
+
+
+def with_seeds(studies: Sequence[Study], asked: Asked) -> list[Study]:
+    """The studies with only as many seeds as were asked for."""
+    from hardgap.studies.study import limited
+
+    if asked.seeds is not None and asked.seeds < 1:
+        raise BadInput(f"--seeds {asked.seeds}: at least one seed is needed")
+    return [one if asked.seeds is None else limited(one, asked.seeds) for one in studies]
 
 
 def show_list(studies: Sequence[Study], asked: Asked, output: Output) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hardgap.core.progress import Progress, silent
 from hardgap.report.document import Content, marks, read_page, write_page
-from hardgap.studies import index, machines, main_table_document
+from hardgap.studies import index, ledger, machines, main_table_document
 from hardgap.studies.symbolic import document as symbolic
 from hardgap.studies.tempered import document as tempered
 
@@ -37,6 +37,7 @@ BLOCK_SETS = (
     BlockSet("the main table", main_table_document.BLOCKS, main_table_document.content),
     BlockSet("the tempered recipe", tempered.BLOCKS, tempered.content),
     BlockSet("Experiment 2", symbolic.BLOCKS, lambda results: symbolic.content(results / "symbolic")),
+    BlockSet("every claim", ledger.BLOCKS, ledger.content),
     BlockSet("the index", index.BLOCKS, index.content),
     BlockSet("other machines", machines.BLOCKS, machines.content),
 )
