@@ -1,6 +1,7 @@
 """Every claim that is measured; importing this package declares them all."""
 
 from hardgap.studies import ceiling, dynamics, gf2, k_sweep, main_table, per_pattern, rule_30_hard, theorems
+from hardgap.studies.circuits import study as circuits
 from hardgap.studies.interpolation import study as interpolation
 from hardgap.studies.symbolic import ambiguity as symbolic_ambiguity
 from hardgap.studies.symbolic import coverage as symbolic_coverage
@@ -9,6 +10,7 @@ from hardgap.studies.tempered import cliff, dial, explain, forecast, target, wid
 
 __all__ = [
     "ceiling",
+    "circuits",
     "cliff",
     "dial",
     "dynamics",

@@ -171,8 +171,8 @@ def _plain(value: Any) -> Any:
 def measure(
     study: Study, scale: Scale, store: Store, kept: Path | None = None, on_progress: Progress = silent
 ) -> StudyResult:
-    """Sum up what is finished of a study; `kept` is the folder of measured baselines, the store's if not said."""
-    kept = kept or store.folder / "baselines"
+    """Sum up what is finished of a study; `kept` is the folder of what it keeps, the store's if not said."""
+    kept = kept or store.folder / study.folder
     found = StudyResult(study, scale, tuple(measured(study.arms(scale), store, kept, on_progress)))
     if study.more is not None:
         on_progress(f"{study.name}: all arms together", 0, 0)
