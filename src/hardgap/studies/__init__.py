@@ -5,6 +5,8 @@ from hardgap.studies.circuits import study as circuits
 from hardgap.studies.interpolation import study as interpolation
 from hardgap.studies.symbolic import ambiguity as symbolic_ambiguity
 from hardgap.studies.symbolic import coverage as symbolic_coverage
+from hardgap.studies.symbolic import inside as symbolic_inside
+from hardgap.studies.symbolic import relations as symbolic_relations
 from hardgap.studies.symbolic import table as symbolic_table
 from hardgap.studies.tempered import cliff, dial, explain, forecast, target, wide
 
@@ -24,6 +26,8 @@ __all__ = [
     "rule_30_hard",
     "symbolic_ambiguity",
     "symbolic_coverage",
+    "symbolic_inside",
+    "symbolic_relations",
     "symbolic_table",
     "target",
     "theorems",
