@@ -196,11 +196,26 @@ def test_a_slip_of_the_pen_gets_a_suggestion(call: Call, arguments: list[str], s
     [
         (["reproduce", "mian"], "there is no study 'mian' (did you mean main?)"),
         (["reproduce", "main/rule-d-sfot"], "(did you mean main/rule-d-soft?)"),
-        (["tempered", "tagret"], "there is no study 'tempered/tagret' (did you mean tempered/target?)"),
+        (["reproduce", "tempered/tagret"], "there is no study 'tempered/tagret' (did you mean tempered/target?)"),
     ],
 )
 def test_a_name_that_is_nearly_right_gets_a_suggestion(call: Call, arguments: list[str], suggestion: str) -> None:
     assert suggestion in refused(call(*arguments))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("tempered", "reproduce --list tempered"),
+        ("tempered dial --seeds 1", "reproduce tempered/dial --seeds 1"),
+        ("tempered document page.md", "document page.md"),
+        ("symbolic document page.md", "document page.md"),
+        ("symbolic coverage --keep here --seeds 1", "reproduce symbolic/coverage --baselines here --seeds 1"),
+        ("symbolic baselines --keep here", "symbolic baselines --baselines here"),
+    ],
+)
+def test_a_command_that_has_gone_says_what_stands_in_its_place(call: Call, old: str, new: str) -> None:
+    assert refused(call(*old.split())) == f"hardgap: `hardgap {old}` is `hardgap {new}` now\n"
 
 
 def test_a_refused_training_leaves_no_trace(call: Call, tmp_path: Path) -> None:

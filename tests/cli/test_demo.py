@@ -79,8 +79,8 @@ def test_a_step_is_told_once_when_both_have_come_that_far(capsys: pytest.Capture
 
 
 def done(store: Store) -> None:
-    store.put_done(TOLD.soft, [point(0), *STARTED_AGAIN], "solved", {}, 1.0)
-    store.put_done(TOLD.control, [point(step) for step in (0, 550, 600, 650, 700, 750)], "budget", {}, 1.0)
+    store.put_all_done([(TOLD.soft, [point(0), *STARTED_AGAIN], "solved", {}, 1.0)])
+    store.put_all_done([(TOLD.control, [point(step) for step in (0, 550, 600, 650, 700, 750)], "budget", {}, 1.0)])
 
 
 def test_the_second_start_tells_the_whole_story_with_its_restart(
@@ -121,8 +121,8 @@ def test_no_line_of_the_story_is_wider_than_the_terminal(
 def test_an_entry_that_was_found_and_lost_is_told(
     store: Store, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    store.put_done(TOLD.soft, [point(0), point(300, 1.0), point(350), point(600)], "budget", {}, 1.0)
-    store.put_done(TOLD.control, [point(0), point(600)], "budget", {}, 1.0)
+    store.put_all_done([(TOLD.soft, [point(0), point(300, 1.0), point(350), point(600)], "budget", {}, 1.0)])
+    store.put_all_done([(TOLD.control, [point(0), point(600)], "budget", {}, 1.0)])
     with pytest.raises(SystemExit) as ended:
         main(["demo", "--recipe", "tempered"])
     assert ended.value.code == 1

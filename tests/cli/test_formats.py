@@ -27,8 +27,8 @@ ONE = (
     "prove --rule 30",
     "baselines --rule 150 --hide 3",
     "runs list",
-    "tempered",
-    "tempered wide --no-run",
+    "reproduce --list tempered",
+    "reproduce tempered/wide --no-run",
     "reproduce main/rule-d-soft --no-run",
     "reproduce --list",
     "construct 110 --width 5",
@@ -143,7 +143,3 @@ def test_words_around_a_table_stay_out_of_a_file(printed: Any, capsys: pytest.Ca
     said = capsys.readouterr()
     assert "Determined" not in said.out
     assert "Determined: of all 2 tables" in said.err
-
-
-def test_markdown_is_still_what_tempered_printed(printed: Any) -> None:
-    assert printed("tempered wide --no-run --markdown") == printed("tempered wide --no-run --format markdown")

@@ -33,7 +33,7 @@ COMMANDS = {
     "circuits": (["ab"], ["--only lens", "--step 3", "--figure f.png", "--over-time", "--seed 1", "--store here"]),
     "symbolic ask": (["ab", "1", "2"], ["--select final", "--step 3", "--store here"]),
     "symbolic analyse": (["ab"], ["--only lens", "--examples 3", "--figures f", "--store here"]),
-    "tempered --no-run": ([], ["--scale smoke", "--store here", "--json"]),
+    "reproduce tempered/dial --no-run": ([], ["--scale smoke", "--store here", "--json"]),
     "sweep": (["bad.toml"], ["--workers 1", "--budget 1s", "--store here"]),
     "reproduce --no-run mian": ([], ["--scale smoke", "--budget 1s", "--figure f.svg", "--store here"]),
 }

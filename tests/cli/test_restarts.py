@@ -100,7 +100,7 @@ def test_a_study_counts_networks_that_were_started_again(study: Any, tmp_path: P
     store = Store(tmp_path / "s")
     arms = study.arms("desk")
     for arm, attempts in ((arms[-1], (0, 0, 1)), (arms[0], (0, 0, 0))):
-        store.put_done(arm.runs[0], curve(*attempts), "solved", {}, 1.0)
+        store.put_all_done([(arm.runs[0], curve(*attempts), "solved", {}, 1.0)])
     result = measure(study, "desk", store)
     (table,) = part(study.tables)([result])
     column = [row[table.columns.index("restarted")] for row in table.rows]

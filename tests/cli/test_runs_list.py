@@ -37,7 +37,7 @@ def store(tmp_path: Path, tiny: Tiny) -> Store:
     store.add(tiny(seed=seed) for seed in range(60))
     for seed, holdout in ((100, 0.25), (101, 1.0), (102, 0.5)):
         curve = [{"step": 7, "loss": 0.1, "visible": 1.0, "holdout": holdout, "detail": {}}]
-        store.put_done(tiny(seed=seed, optimiser={"batch": seed}), curve, "budget", {}, 1.0)
+        store.put_all_done([(tiny(seed=seed, optimiser={"batch": seed}), curve, "budget", {}, 1.0)])
     return store
 
 

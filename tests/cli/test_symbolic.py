@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from hardgap.cli import main
 from hardgap.cli.symbolic import symbolic
 from hardgap.core.errors import BadInput
+from hardgap.runs.store import Store
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 SMALL = ["--operators", "^,|,&,R", "--bits", "4", "--scale", "smoke"]
@@ -157,10 +159,10 @@ def test_baselines_print_every_method(store: Path, capsys: pytest.CaptureFixture
 
 def test_baselines_take_other_worlds_and_other_folders(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     world = ["--operators", "^,|,&", "--bits", "3", "--length", "3", "--scale", "smoke", "--ambiguity", "any"]
-    call("baselines", "^|", "^|&", *world, "--keep", str(tmp_path), "--json")
+    call("baselines", "^|", "^|&", *world, "--baselines", str(tmp_path), "--json")
     assert [one["holdout"] for one in json.loads(capsys.readouterr().out)] == ["^|", "^|&"]
     assert sorted(path.name.rpartition("-")[0] for path in tmp_path.iterdir()) == ["xor-or", "xor-or-and"]
-    call("baselines", *world, "--keep", str(tmp_path), "--json")
+    call("baselines", *world, "--baselines", str(tmp_path), "--json")
     every = {"".join(pair) for pair in itertools.product("^|&", repeat=2)}
     assert {one["holdout"] for one in json.loads(capsys.readouterr().out)} == every
 
@@ -206,33 +208,19 @@ def test_impossible_analyses_are_refused(store: Path, run: str) -> None:
 def test_coverage_prints_every_pair_before_anything_is_trained(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from hardgap.runs.store import Store
-
     Store(tmp_path)
-    assert call("coverage", "--scale", "smoke", "--no-run", "--store", str(tmp_path), "--json") == 0
-    report = json.loads(capsys.readouterr().out)
+
+    def cover(*more: str) -> str:
+        with pytest.raises(SystemExit):
+            main(["reproduce", "symbolic/coverage", "--scale", "smoke", "--store", str(tmp_path), *more])
+        said = capsys.readouterr()
+        return said.out + said.err
+
+    (report,) = json.loads(cover("--no-run", "--baselines", str(tmp_path), "--json"))
     assert len(report["pairs"]) == 49
     assert report["summary"]["final"]["pairs"] == 0
-    call("coverage", "--scale", "smoke", "--no-run", "--store", str(tmp_path))
-    assert "NOR→RSHIFT" in capsys.readouterr().out
-    with pytest.raises(BadInput, match="--seeds 0"):
-        call("coverage", "--seeds", "0", "--no-run", "--store", str(tmp_path))
-    with pytest.raises(BadInput, match="--workers 0"):
-        call("coverage", "--workers", "0", "--scale", "smoke", "--store", str(tmp_path))
+    assert "NOR→RSHIFT" in cover("--no-run")
+    assert "--seeds 0" in cover("--no-run", "--seeds", "0")
+    assert "--workers 0" in cover("--workers", "0")
     assert not (tmp_path / "baselines").exists()  # refused before any work
-    call("coverage", "--budget", "0s", "--scale", "smoke", "--store", str(tmp_path))
-    assert "the time budget is spent; 147 of 147 runs left" in capsys.readouterr().err
-
-
-def test_a_document_is_filled_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("<!-- measured: coverage -->\n<!-- end -->\n")
-    call("document", str(page), "--results", str(tmp_path))
-    assert "| mean over pairs | 41.8 | – | – | – |" in page.read_text()
-    call("document", str(page), "--results", str(tmp_path))
-    assert "up to date" in capsys.readouterr().err
-    with pytest.raises(BadInput, match="cannot be read"):
-        call("document", str(tmp_path / "none.md"))
-    with pytest.raises(BadInput, match="there is no folder"):
-        call("document", str(page), "--results", str(tmp_path / "typo"))
-    assert "41.8" in page.read_text()
+    assert "the time budget is spent; 147 of 147 runs left" in cover("--budget", "0s")

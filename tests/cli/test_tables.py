@@ -34,10 +34,10 @@ WIDTHS = (60, 80, 110, 200)
 OF_STORE = (
     "reproduce main --no-run",
     "reproduce symbolic --no-run",
-    "tempered",
-    "tempered target --no-run",
-    "tempered wide --no-run",
-    "tempered unharmed --no-run",
+    "reproduce --list",
+    "reproduce tempered/target --no-run",
+    "reproduce tempered/wide --no-run",
+    "reproduce tempered/unharmed --no-run",
     "runs list",
     "runs show 0c02dce15cde",
 )
@@ -46,7 +46,7 @@ OTHERS = (
     "identify 150 --hide 2 --rows 20",
     "prove --rule 30",
     "baselines --rule 150 --hide 3",
-    f"symbolic baselines ^| --keep {RESULTS / 'symbolic/baselines'}",
+    f"symbolic baselines ^| --baselines {RESULTS / 'symbolic/baselines'}",
     "train 30 --hide 3 --scale smoke",
     "circuits 9310fdef83c5 --only consistency,attention",
 )

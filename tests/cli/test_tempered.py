@@ -1,4 +1,4 @@
-"""`hardgap tempered`, and the recipe in `train`, as a user meets them."""
+"""The studies of the tempered recipe, and the recipe in `train`, as a user meets them."""
 
 from __future__ import annotations
 
@@ -31,26 +31,24 @@ def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str,
 def test_a_study_is_trained_printed_and_drawn_and_the_second_time_it_is_there(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    asked = ("tempered", "unharmed", "--scale", "smoke", "--seeds", "1", "--json")
+    asked = ("reproduce", "tempered/unharmed", "--scale", "smoke", "--seeds", "1", "--json")
     code, out, _ = call(capsys, *asked)
-    first = json.loads(out)
+    (first,) = json.loads(out)
     assert code == 0
     assert [(arm["labels"], arm["n"], arm["planned"]) for arm in first["arms"]] == [
         ({"rule": rule, "way": way}, 1, 1) for rule in ("D", "G") for way in ("tempered", "T = 1")
     ]
-    _, out, _ = call(capsys, "reproduce", "tempered/unharmed", *asked[2:], "--no-run")
-    assert json.loads(out) == [first]  # the same study by its whole name
-    assert json.loads(call(capsys, *asked, "--no-run")[1]) == first
-    code, out, _ = call(capsys, "tempered", "unharmed", "--scale", "smoke", "--no-run", "--markdown")
+    assert json.loads(call(capsys, *asked, "--no-run")[1]) == [first]
+    code, out, _ = call(capsys, *asked[:4], "--no-run", "--format", "markdown")
     assert (code, out.count("/1 of 10")) == (0, 4)
-    _, out, _ = call(capsys, "tempered", "--scale", "smoke", "--json")
+    _, out, _ = call(capsys, "reproduce", "--list", "tempered", "--scale", "smoke", "--json")
     assert {row["study"]: row["done"] for row in json.loads(out)}["tempered/unharmed"] == 4
     _one_run_has_one_file(capsys, tmp_path)
 
 
 def _one_run_has_one_file(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     """`--keep` leaves out what stands anywhere in the results already."""
-    keep = ("tempered", "unharmed", "--scale", "smoke", "--no-run", "--keep", "results")
+    keep = ("reproduce", "tempered/unharmed", "--scale", "smoke", "--no-run", "--keep", "results")
     assert "4 new runs written" in call(capsys, *keep)[2]
     files = sorted(folder.glob("results/tempered/unharmed/*.json"))
     assert len(files) == 4
@@ -63,7 +61,7 @@ def _one_run_has_one_file(capsys: pytest.CaptureFixture[str], folder: Path) -> N
 def test_without_any_store_the_studies_are_listed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "baselines-only").mkdir()  # `symbolic baselines` keeps its tables in a folder without a database
     for folder in ("nowhere", "baselines-only"):
-        code, out, _ = call(capsys, "tempered", "--json", "--store", folder)
+        code, out, _ = call(capsys, "reproduce", "--list", "--json", "--store", folder)
         assert code == 0
         assert {row["study"]: (row["done"], row["planned"]) for row in json.loads(out)}["tempered/target"] == (0, 240)
     assert [path.name for path in tmp_path.rglob("*")] == ["baselines-only"]
@@ -72,21 +70,19 @@ def test_without_any_store_the_studies_are_listed(capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["dail"], "there is no study 'tempered/dail' (did you mean tempered/dial?)"),
-        (["dial", "--seeds", "0"], "--seeds 0: at least one seed is needed"),
-        (["dial", "--no-run"], "no store"),
-        (["unharmed", "--figure", "x.svg"], "there is no figure of tempered/unharmed"),
-        (["dial", "--figure", "x.jpg"], "--figure x.jpg: the name must end in"),
-        (["dial", "--budget", "soon"], "--budget soon: write a time such as"),
-        (["dial", "--workers", "0"], "--workers 0: at least one worker is needed"),
-        (["document"], "FILE requires an argument"),
-        (["document", "nowhere.md"], "nowhere.md cannot be read"),
+        (["tempered/dail"], "there is no study 'tempered/dail' (did you mean tempered/dial?)"),
+        (["tempered/dial", "--seeds", "0"], "--seeds 0: at least one seed is needed"),
+        (["tempered/dial", "--no-run"], "no store"),
+        (["tempered/unharmed", "--figure", "x.svg"], "there is no figure of tempered/unharmed"),
+        (["tempered/dial", "--figure", "x.jpg"], "--figure x.jpg: the name must end in"),
+        (["tempered/dial", "--budget", "soon"], "--budget soon: write a time such as"),
+        (["tempered/dial", "--workers", "0"], "--workers 0: at least one worker is needed"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_sentence(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: list[str], complaint: str
 ) -> None:
-    code, out, err = call(capsys, "tempered", *arguments)
+    code, out, err = call(capsys, "reproduce", *arguments)
     assert (code, out) == (2, "")
     assert complaint in err
     assert len(err.splitlines()) == 1
@@ -102,16 +98,16 @@ def test_a_page_is_filled_and_drawn_from_results_and_the_second_time_it_is_up_to
     store, page = Store(tmp_path / "s"), tmp_path / "page.md"
     detail = {"patterns": [1.0] * 8, "rollout_visible": [1.0] * 4, "rollout_holdout": [1.0] * 4}
     curve = [{"step": 0, "loss": None, "visible": 1.0, "holdout": 1.0, "detail": detail}]
-    store.put_done(run, curve, "solved", {}, 1.0)
+    store.put_all_done([(run, curve, "solved", {}, 1.0)])
     export_runs(store, store.rows(), tmp_path / "results/tempered/target")
     page.write_text("![](figures/tempered-target.svg)\n<!-- measured: target -->\n<!-- end -->\n")
-    code, _, err = call(capsys, "tempered", "document", "page.md")
+    code, _, err = call(capsys, "document", "page.md")
     assert (code, err.splitlines()[-2:]) == (0, ["page.md written", "figures/tempered-target.svg written"])
     assert "| Rule 150 | pattern 3 | 0/10 | 0/0 of 10 | 2,640 | 1/1 of 10 |" in page.read_text()
     assert (tmp_path / "figures/tempered-target.svg").read_text().startswith("<?xml")
-    assert "page.md is up to date" in call(capsys, "tempered", "document", "page.md")[2]
+    assert "page.md is up to date" in call(capsys, "document", "page.md")[2]
     page.write_text("nothing to fill\n")
-    code, _, err = call(capsys, "tempered", "document", "page.md")
+    code, _, err = call(capsys, "document", "page.md")
     assert (code, err.count("\n")) == (2, 1)
     assert "there is no mark" in err
     assert page.read_text() == "nothing to fill\n"

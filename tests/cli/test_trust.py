@@ -82,7 +82,7 @@ def finish(store: Store, run: Run, like: Run) -> str:
 
     trainer = build_trainer(like)
     trainer.run()
-    store.put_done(run, [point.as_dict() for point in trainer.curve], "budget", {}, 1.0)
+    store.put_all_done([(run, [point.as_dict() for point in trainer.curve], "budget", {}, 1.0)])
     kept = Checkpoints(store.folder, run.id)
     kept.save_state(*trainer.state())
     for step in (0, trainer.step):
@@ -105,7 +105,8 @@ def planted(call: Call, tiny: Tiny) -> Planted:
 
 LOOKS = [
     "runs list", "runs list --json", "runs show NETWORK", "runs show CHAIN --json", "runs export results",
-    "runs import results", "reproduce main --no-run --scale smoke", "symbolic coverage --no-run --scale smoke",
+    "runs import results", "reproduce main --no-run --scale smoke",
+    "reproduce symbolic/coverage --no-run --scale smoke",
     "baselines --solved 30", "train 30 --hide 3 --scale smoke", "runs rm NETWORK", "runs rm CHAIN",
 ]  # fmt: skip
 OPENS = [

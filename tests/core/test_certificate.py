@@ -53,7 +53,7 @@ def test_true_inputs_in_place_of_predictions_are_caught(
     from hardgap.worlds.automaton.unrolling import unrolled_loss
 
     def teacher_forced(model: Any, rows: Any, targets: Any, supervised: Any, regime: Any, step: int = 0) -> Any:
-        from hardgap.core.specs import Unrolling
+        from hardgap.worlds.automaton.regime import Unrolling
 
         alone, total = Unrolling(feedback="none", steps=1), 0.0
         inputs = [rows, *targets[:-1]]

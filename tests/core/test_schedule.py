@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardgap.core.schedule import learning_rate_at, temperature_at
-from hardgap.core.specs import Optimiser, Temperature
+from hardgap.core.loop import learning_rate_at
+from hardgap.core.specs import Optimiser
+from hardgap.worlds.automaton.regime import Temperature, temperature_at
 
 
 def test_a_linear_temperature_starts_ends_and_stays() -> None:

@@ -141,7 +141,7 @@ class Round:
     def check(self) -> None:
         """Nothing lost, nothing twice, nothing changed."""
         ids = sorted(run.id for run in self.reference.runs)
-        assert self.store.integrity() == "ok"
+        assert self.store._db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         rows = self.store.rows()
         assert {row.id: row.status for row in rows} == dict.fromkeys(ids, "done")
         assert {row.id: row.config for row in rows} == {run.id: run for run in self.reference.runs}

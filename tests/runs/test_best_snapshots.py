@@ -11,15 +11,15 @@ import torch
 
 from hardgap.core.loop import Observer
 from hardgap.core.run import validated
-from hardgap.core.selection import select_point
 from hardgap.core.task import Score
-from hardgap.runs.checkpoints import BEST, Checkpoints
-from hardgap.runs.execute import Execution, Watcher, build_trainer, load_model
+from hardgap.runs.checkpoints import Checkpoints
+from hardgap.runs.execute import Execution, build_trainer, load_model
 from hardgap.runs.owner import me
 from hardgap.runs.store import Store
 from hardgap.worlds.automaton.run import AutomatonRun
 from hardgap.worlds.chains import task as symbolic
 from hardgap.worlds.chains.run import SymbolicRun
+from hardgap.worlds.chains.selection import select_point
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 PEAKS = {"holdout": {24: 0.3, 42: 0.4, 48: 0.4}, "seen": {12: 0.2, 30: 0.9, 105: 0.9}}
@@ -45,17 +45,17 @@ def peaks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(symbolic.SymbolicTask, "score", score)
 
 
-def trained(store: Store, run: Any, watcher: Watcher | None = None) -> Any:
+def trained(store: Store, run: Any, watcher: Observer | None = None) -> Any:
     store.add([run])
     assert store.claim([run.id], me()) == run.id
-    return Execution(store, run, me(), watcher or Watcher(), checkpoint_seconds=0.0)()
+    return Execution(store, run, me(), watcher or Observer(), checkpoint_seconds=0.0)()
 
 
 def assert_the_chosen_are_kept(store: Store, run: SymbolicRun) -> None:
     weights: dict[int, dict[str, torch.Tensor]] = {}
     fresh = build_trainer(run)
     fresh.run(Observer(on_point=lambda point: weights.update({point.step: fresh.weights()})))
-    chosen = {by: select_point(store.curve(run.id), by)["step"] for by in BEST}
+    chosen = {by: select_point(store.curve(run.id), by)["step"] for by in run.choices}
     assert chosen == {"eval-holdout": 42, "eval-seen": 30}
     for step in chosen.values():
         model, _ = load_model(store, run.id, step)
@@ -79,7 +79,7 @@ def test_the_best_by_each_rule_is_kept_and_those_before_it_go(tmp_path: Path) ->
 @pytest.mark.parametrize("steps", [20, 31, 46, 80])
 def test_an_interruption_changes_nothing(tmp_path: Path, steps: int) -> None:
     store, seen = Store(tmp_path), list[int]()
-    stopping = Watcher(on_step=seen.append, should_stop=lambda: len(seen) >= steps)
+    stopping = Observer(on_step=seen.append, should_stop=lambda: len(seen) >= steps)
     assert trained(store, small(), stopping) == "interrupted"
     trained(store, small())
     assert_the_chosen_are_kept(store, small())

@@ -17,8 +17,9 @@ from typing import Any
 
 import pytest
 
+from hardgap.core.loop import Observer
 from hardgap.runs.checkpoints import Checkpoints
-from hardgap.runs.execute import Execution, Watcher, build_trainer
+from hardgap.runs.execute import Execution, build_trainer
 from hardgap.runs.owner import me
 from hardgap.runs.store import LEASE, Store
 from hardgap.worlds.automaton.run import AutomatonRun
@@ -57,7 +58,7 @@ def take_over(store: Store, run: AutomatonRun, owner: str) -> None:
     """Another process has the claim from now on, and trains the run to its end."""
     with closing(sqlite3.connect(store.path, timeout=1)) as db, db:
         db.execute("UPDATE runs SET owner = ?", [owner])
-    Execution(Store(store.folder), run, owner, Watcher(), checkpoint_seconds=1e9)()
+    Execution(Store(store.folder), run, owner, Observer(), checkpoint_seconds=1e9)()
 
 
 # Another PID namespace
@@ -111,7 +112,7 @@ def test_who_lost_its_claim_changes_nothing_of_the_finished_run(store: Store, ti
 
     store.add([run])
     store.claim([run.id], me())
-    assert Execution(store, run, me(), Watcher(on_step=stopped_for_long), checkpoint_seconds=0.0)() is None
+    assert Execution(store, run, me(), Observer(on_step=stopped_for_long), checkpoint_seconds=0.0)() is None
     assert left == [contents(store, run)]
     assert store.curve(run.id) == curve_of(run)
 

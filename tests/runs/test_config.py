@@ -13,9 +13,10 @@ from pydantic import ValidationError
 from hardgap.core.errors import BadInput
 from hardgap.core.loop import Observer
 from hardgap.core.run import validated
-from hardgap.core.specs import Budget, Optimiser, Unrolling
+from hardgap.core.specs import Budget, Optimiser
 from hardgap.runs.execute import build_trainer
 from hardgap.worlds import parse_run
+from hardgap.worlds.automaton.regime import Unrolling
 from hardgap.worlds.automaton.run import AutomatonRun
 
 Tiny = Callable[..., AutomatonRun]

@@ -38,7 +38,7 @@ def curve(seed: int) -> list[dict[str, Any]]:
 def finished(folder: Path, runs: list[AutomatonRun]) -> Store:
     store = Store(folder)
     for run in runs:
-        store.put_done(run, curve(run.seed), "budget", VERSIONS, 12.5)
+        store.put_all_done([(run, curve(run.seed), "budget", VERSIONS, 12.5)])
     return store
 
 
@@ -116,7 +116,7 @@ def test_a_changed_result_is_named_left_out_refused_and_removed(
     capsys.readouterr()
     assert list(results(store, ids)) == ids[1:]
     assert capsys.readouterr().err == ""
-    assert store.integrity() == "ok"
+    assert store._db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
 def test_a_run_whose_name_is_unreadable_is_removed_too(tmp_path: Path, tiny: Tiny) -> None:

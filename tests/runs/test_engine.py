@@ -13,10 +13,11 @@ from torch import Tensor
 
 from hardgap.cli import main
 from hardgap.core.errors import BadInput
+from hardgap.core.loop import Observer
 from hardgap.nn.native import engine, library
 from hardgap.runs.certificate import leak_certificate
 from hardgap.runs.checkpoints import Checkpoints
-from hardgap.runs.execute import Execution, Watcher
+from hardgap.runs.execute import Execution
 from hardgap.runs.owner import me
 from hardgap.runs.results import export_runs, import_runs
 from hardgap.runs.retrain import retrain_run
@@ -46,7 +47,7 @@ def trained(store: Store, run: AutomatonRun, stop_after: int | None = None) -> A
     store.add([run])
     assert store.claim([run.id], me()) == run.id
     seen: list[int] = []
-    watcher = Watcher(on_step=seen.append, should_stop=lambda: stop_after is not None and len(seen) >= stop_after)
+    watcher = Observer(on_step=seen.append, should_stop=lambda: stop_after is not None and len(seen) >= stop_after)
     return Execution(store, run, me(), watcher, checkpoint_seconds=0.0)()
 
 
@@ -166,7 +167,7 @@ def test_retraining_takes_the_engine_of_the_result(tmp_path: Path, tiny: Tiny, a
     export_runs(made, [made.get(run.id)], tmp_path / "results")
     import_runs(read, tmp_path / "results")
     asked("auto")
-    assert retrain_run(read, read.get(run.id), Watcher())
+    assert retrain_run(read, read.get(run.id), Observer())
 
 
 @pytest.mark.parametrize("masking", ["every", "first"])

@@ -13,11 +13,11 @@ from torch import Tensor, nn
 
 from hardgap.core.checkpoint import CorruptFile, load_tensors, save_tensors, sidecar
 from hardgap.core.errors import BadInput
-from hardgap.core.loop import under
+from hardgap.core.loop import Observer, under
 from hardgap.core.plugins import trust
 from hardgap.runs import execute
 from hardgap.runs.checkpoints import Checkpoints
-from hardgap.runs.execute import Execution, Watcher, build_trainer, load_model, load_trained
+from hardgap.runs.execute import Execution, build_trainer, load_model, load_trained
 from hardgap.runs.owner import me
 from hardgap.runs.results import export_runs, import_runs
 from hardgap.runs.retrain import retrain_run
@@ -34,16 +34,16 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "store")
 
 
-def trained(store: Store, run: AutomatonRun, watcher: Watcher | None = None) -> Any:
+def trained(store: Store, run: AutomatonRun, watcher: Observer | None = None) -> Any:
     """One turn, with a checkpoint after every step."""
     store.add([run])
     assert store.claim([run.id], me()) == run.id
-    return Execution(store, run, me(), watcher or Watcher(), checkpoint_seconds=0.0)()
+    return Execution(store, run, me(), watcher or Observer(), checkpoint_seconds=0.0)()
 
 
-def stop_after(steps: int) -> Watcher:
+def stop_after(steps: int) -> Observer:
     seen: list[int] = []
-    return Watcher(on_step=seen.append, should_stop=lambda: len(seen) >= steps)
+    return Observer(on_step=seen.append, should_stop=lambda: len(seen) >= steps)
 
 
 def final(store: Store, run: AutomatonRun) -> tuple[list[dict[str, Any]], dict[str, Tensor]]:
@@ -75,7 +75,7 @@ def test_an_interrupted_run_is_released_and_goes_on(store: Store, tiny: Tiny, st
     run, told = tiny(), []
     assert trained(store, run, stop_after(steps)) == "interrupted"
     assert store.get(run.id).status == "queued"
-    assert trained(store, run, Watcher(on_step=told.append)) == "budget"
+    assert trained(store, run, Observer(on_step=told.append)) == "budget"
     assert told == list(range(steps + 1, 8))
     assert_as_if_never_stopped(store, run)
 
@@ -90,9 +90,9 @@ def test_a_worker_that_dies_costs_what_it_did_since_its_checkpoint(store: Store,
 
     run, told = tiny(), []
     with pytest.raises(Killed):
-        trained(store, run, Watcher(on_step=die))
+        trained(store, run, Observer(on_step=die))
     store.release(run.id, me())
-    trained(store, run, Watcher(on_step=told.append))
+    trained(store, run, Observer(on_step=told.append))
     assert told == [7]
     assert_as_if_never_stopped(store, run)
 
@@ -103,7 +103,7 @@ def test_a_longer_run_goes_on_from_a_shorter_one_of_its_family(
     short, long = (tiny(unrolling=regime, budget={"steps": n, "evaluate_every": 3}) for n in (6, 11))
     told: list[int] = []
     trained(store, short)
-    trained(store, long, Watcher(on_step=told.append))
+    trained(store, long, Observer(on_step=told.append))
     assert told == list(range(7, 12))
     assert_as_if_never_stopped(store, long)
     assert_as_if_never_stopped(store, short)
@@ -119,7 +119,7 @@ def test_what_a_shorter_run_gave_is_kept_at_once(store: Store, tiny: Tiny) -> No
     store.add([long])
     for _ in range(3):
         assert store.claim([long.id], me()) == long.id
-        assert Execution(store, long, me(), Watcher(), checkpoint_seconds=1e9)._state() is not None
+        assert Execution(store, long, me(), Observer(), checkpoint_seconds=1e9)._state() is not None
         found = Checkpoints(store.folder, long.id).latest()
         assert found is not None
         assert found[1]["step"] == 6
@@ -137,7 +137,7 @@ def test_a_shorter_run_that_would_change_the_curve_is_not_gone_on_from(
     ]
     told: list[int] = []
     trained(store, runs[0])
-    trained(store, runs[1], Watcher(on_step=told.append))
+    trained(store, runs[1], Observer(on_step=told.append))
     assert told == list(range(1, 12))
     assert_as_if_never_stopped(store, runs[1])
 
@@ -159,7 +159,7 @@ def test_a_damaged_state_is_set_aside_and_the_run_starts_again(
     path = state_file(store, run)
     damage(path)
     content = path.read_bytes()
-    trained(store, run, Watcher(on_step=told.append))
+    trained(store, run, Observer(on_step=told.append))
     assert told == list(range(1, 8))
     said = capsys.readouterr().err
     assert (
@@ -223,7 +223,7 @@ def test_who_loses_the_claim_stops_and_writes_nothing(
         if step == 2:
             Store(store.folder)._db.execute("UPDATE runs SET owner = 'another-host:1:1'")
 
-    assert trained(store, run, Watcher(on_step=steal)) is None
+    assert trained(store, run, Observer(on_step=steal)) is None
     assert told == [1, 2, 3]
     assert store.get(run.id).status == "running"
     assert store.get(run.id).stopped is None
@@ -235,7 +235,7 @@ def test_a_finish_that_comes_too_late_is_not_kept(store: Store, tiny: Tiny) -> N
     def steal(step: int) -> None:
         Store(store.folder)._db.execute("UPDATE runs SET owner = 'another-host:1:1'")
 
-    assert trained(store, run, Watcher(on_step=steal)) is None
+    assert trained(store, run, Observer(on_step=steal)) is None
     assert store.get(run.id).status == "running"
 
 
@@ -317,9 +317,9 @@ def test_an_imported_run_has_no_weights_until_it_is_retrained(store: Store, tiny
     import_runs(other, tmp_path / "results")
     with pytest.raises(BadInput, match=f"run {run.id} has no weights .*`hardgap runs retrain {run.id}`"):
         load_model(other, run.id)
-    assert retrain_run(other, other.get(run.id), Watcher())
+    assert retrain_run(other, other.get(run.id), Observer())
     assert_as_if_never_stopped(other, run)
-    assert retrain_run(other, other.get(run.id), Watcher())
+    assert retrain_run(other, other.get(run.id), Observer())
     assert_as_if_never_stopped(other, run)
 
 
@@ -330,7 +330,7 @@ def test_retraining_killed_after_the_move_starts_again(store: Store, tiny: Tiny)
     beside.add([run])
     beside.claim([run.id], me())
     beside.finish(run.id, me(), store.curve(run.id), "budget", {}, 0)  # done, but its checkpoints are gone
-    assert retrain_run(store, store.get(run.id), Watcher())
+    assert retrain_run(store, store.get(run.id), Observer())
     assert_as_if_never_stopped(store, run)
 
 
@@ -338,7 +338,9 @@ def with_another_curve(store: Store, run: AutomatonRun) -> None:
     """The result of a machine that computes otherwise."""
     row, curve = store.get(run.id), store.curve(run.id)
     store.remove(run.id)
-    store.put_done(run, [point | {"visible": point["visible"] / 2} for point in curve], "budget", row.versions, 1.0)
+    store.put_all_done(
+        [(run, [point | {"visible": point["visible"] / 2} for point in curve], "budget", row.versions, 1.0)]
+    )
 
 
 def test_retraining_tells_when_the_curve_differs(store: Store, tiny: Tiny) -> None:
@@ -347,7 +349,7 @@ def test_retraining_tells_when_the_curve_differs(store: Store, tiny: Tiny) -> No
     with_another_curve(store, run)
     kept = Checkpoints(store.folder, run.id).folder
     before = {path: path.stat().st_ino for path in kept.iterdir()}
-    assert not retrain_run(store, store.get(run.id), Watcher())
+    assert not retrain_run(store, store.get(run.id), Observer())
     assert {path: path.stat().st_ino for path in kept.iterdir()} == before  # the weights of that curve stay
     assert [path.name for path in (store.folder / "retraining").rglob(f"{run.id}*")] == []
 
@@ -364,7 +366,7 @@ def test_a_state_on_the_way_gives_way_to_what_was_retrained(store: Store, tiny: 
     with_another_curve(other, run)
     with pytest.raises(BadInput, match="has no weights"):
         load_model(other, run.id)
-    assert not retrain_run(other, other.get(run.id), Watcher())
+    assert not retrain_run(other, other.get(run.id), Observer())
     load_model(other, run.id)
 
 
@@ -372,7 +374,7 @@ def test_only_a_finished_run_is_retrained(store: Store, tiny: Tiny) -> None:
     run = tiny()
     store.add([run])
     with pytest.raises(BadInput, match=f"run {run.id} is queued"):
-        retrain_run(store, store.get(run.id), Watcher())
+        retrain_run(store, store.get(run.id), Observer())
 
 
 def test_the_task_at_a_step_has_the_temperature_of_its_attempt(store: Store, tiny: Tiny) -> None:

@@ -12,9 +12,9 @@ import pytest
 import torch
 
 from hardgap.core.checkpoint import CorruptFile, load_tensors, save_tensors
-from hardgap.core.loop import Trainer
+from hardgap.core.loop import Observer, Trainer
 from hardgap.runs.checkpoints import Checkpoints
-from hardgap.runs.execute import Execution, Watcher, build_trainer, load_model
+from hardgap.runs.execute import Execution, build_trainer, load_model
 from hardgap.runs.owner import me
 from hardgap.runs.store import Store
 from hardgap.worlds.automaton.run import AutomatonRun
@@ -37,7 +37,7 @@ def trained(store: Store, run: AutomatonRun, steps: int = 10**9) -> list[int]:
     made: list[int] = []
     store.add([run])
     assert store.claim([run.id], me()) == run.id
-    Execution(store, run, me(), Watcher(on_step=made.append, should_stop=lambda: len(made) >= steps))()
+    Execution(store, run, me(), Observer(on_step=made.append, should_stop=lambda: len(made) >= steps))()
     return made
 
 

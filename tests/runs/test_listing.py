@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from hardgap.core.errors import BadInput
 from hardgap.core.run import Run
-from hardgap.core.words import differences
+from hardgap.core.wording import differences
 from hardgap.runs.listing import check_list
 from hardgap.runs.owner import me
 from hardgap.runs.store import Store
@@ -253,7 +253,7 @@ def test_runs_that_read_alike_say_what_tells_them_apart(tiny: Tiny) -> None:
 
 
 def test_every_field_of_a_config_can_be_asked_for() -> None:
-    from hardgap.core.words import flattened
+    from hardgap.core.wording import flattened
     from hardgap.runs.listing import config_fields
 
     budget = {"budget": {"steps": 7}}

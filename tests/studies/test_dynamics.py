@@ -73,4 +73,4 @@ def test_all_or_nothing_and_between_are_told_apart(tmp_path: Path) -> None:
 
 def put(store: Store, runs: tuple[Run, ...], curves: Any) -> None:
     for run, points in zip(runs, curves, strict=False):
-        store.put_done(run, points, "steps", {}, 1.0)
+        store.put_all_done([(run, points, "steps", {}, 1.0)])

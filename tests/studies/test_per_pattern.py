@@ -21,7 +21,7 @@ def point(step: int, holdout: float) -> dict[str, object]:
 
 
 def put(store: Store, run: Run, *points: dict[str, object]) -> None:
-    store.put_done(run, list(points), "steps", {}, 1.0)
+    store.put_all_done([(run, list(points), "steps", {}, 1.0)])
 
 
 def test_the_columns_add_up_to_the_papers_totals() -> None:

@@ -30,7 +30,7 @@ def curve(holdout: float) -> list[dict[str, Any]]:
 def measured(tmp_path: Path, holdouts: list[float]) -> Measured:
     store = Store(tmp_path)
     for run, holdout in zip(RUNS, holdouts, strict=False):
-        store.put_done(run, curve(holdout), "budget", {}, 1.0)
+        store.put_all_done([(run, curve(holdout), "budget", {}, 1.0)])
     return measure(STUDY, "desk", store).arm
 
 
@@ -60,7 +60,7 @@ def test_more_than_published_is_told_too(tmp_path: Path) -> None:
     rare = study(Rate("Table 2", 0.0, 0.0, 1.0, 0, 10))
     store = Store(tmp_path)
     for run in RUNS:
-        store.put_done(run, curve(1.0), "solved", {}, 1.0)
+        store.put_all_done([(run, curve(1.0), "solved", {}, 1.0)])
     assert measure(rare, "smoke", store).as_dict()["arms"][0]["verdict"] == ""  # two training steps show nothing
     assert measure(rare, "desk", store).arm.comparison.verdict == "succeeds more often"
 
@@ -70,7 +70,7 @@ def test_without_a_published_count_there_is_no_verdict(tmp_path: Path) -> None:
     store = Store(tmp_path)
     assert measure(uncounted, "desk", store).arm.comparison.verdict == "not measured"
     for run in RUNS:
-        store.put_done(run, curve(1.0), "solved", {}, 1.0)
+        store.put_all_done([(run, curve(1.0), "solved", {}, 1.0)])
     found = measure(uncounted, "desk", store).arm.comparison
     assert (found.verdict, found.p) == ("no count is published", None)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hardgap.studies.theorems import STATEMENTS
-from hardgap.theory.registry import CHECKS, prove_all
+from hardgap.theory.registry import CHECKS, prove_each
 from hardgap.theory.statement import Statement
 
 DOCS = Path(__file__).parents[2] / "docs" / "theory.md"
@@ -15,7 +15,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "theory.md"
 
 @pytest.fixture(scope="module")
 def statements() -> list[Statement]:
-    return prove_all()
+    return list(prove_each())
 
 
 def test_no_verdict_is_a_surprise(statements: list[Statement]) -> None:

@@ -12,8 +12,7 @@ from hardgap.core.errors import BadInput
 from hardgap.core.parts import part
 from hardgap.core.run import Run
 from hardgap.core.table import Table
-from hardgap.core.wording import percent, plural
-from hardgap.core.words import differences, flattened
+from hardgap.core.wording import differences, flattened, percent, plural
 from hardgap.report.render import Shown, data_frame
 from hardgap.runs.reading import Row
 from hardgap.runs.store import Store

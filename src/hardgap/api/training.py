@@ -33,11 +33,11 @@ def train(run: Run, store: Store | Path | str = STORE, *, watch: Watch = True) -
     Progress goes to stderr; `watch=False` is silent, and a function is told every evaluation. Ctrl-C saves and stops,
     and the same call goes on from there.
     """
-    from hardgap.runs.execute import Watcher
+    from hardgap.core.loop import Observer
     from hardgap.runs.train import train_here
 
     opened, stop = open_store(store, create=True), threading.Event()
-    watcher = Watcher(should_stop=stop.is_set)
+    watcher = Observer(should_stop=stop.is_set)
     if watch:
         tell = watch if callable(watch) else _evaluations(run)
         watcher.on_point = lambda point: tell(point.as_dict())

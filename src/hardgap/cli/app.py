@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shlex
 import sqlite3
 import sys
 from contextlib import suppress
@@ -32,7 +33,6 @@ COMMANDS = {
     "identify": "Does what is visible determine what is hidden?",
     "baselines": "Every interpolation method on the same gap, at five levels of representation.",
     "circuits": "Open a trained network: what it computes, and where.",
-    "tempered": "Ours: make recovery reliable by tempering the feedback, and see why it fails without.",
     "symbolic": "Experiment 2: chains of operators with one pair never shown.",
     "prove": "Check every theorem of the paper exactly.",
     "construct": "Encoder weights that compute a rule exactly, verified and saved.",
@@ -68,6 +68,8 @@ def main(arguments: list[str] | None = None) -> None:
     given = sys.argv[1:] if arguments is None else arguments
     app = build_app(given[0] if given else None)
     try:
+        if (now := _replaced(given)) is not None:
+            raise BadInput(f"`hardgap {shlex.join(given)}` is `hardgap {shlex.join(now)}` now")
         result = app(given, exit_on_error=False, print_error=False, result_action="return_value")
         sys.stdout.flush()  # here, where a full disk can still be told
     except BrokenPipeError:  # The reader of our output has seen enough.
@@ -83,6 +85,23 @@ def main(arguments: list[str] | None = None) -> None:
         complain(sentence or f"a bug: {type(error).__name__}: {error}; HARDGAP_DEBUG=1 shows where, please report it")
         sys.exit(2 if sentence else BUG)
     sys.exit(result if isinstance(result, int) else 0)
+
+
+def _replaced(given: list[str]) -> list[str] | None:
+    """What stands in the place of a command that has gone, or of an option's old name."""
+    match given:
+        case ["tempered" | "symbolic", "document", *rest]:
+            return ["document", *rest]
+        case ["symbolic", "coverage", *rest]:
+            return ["reproduce", "symbolic/coverage", *("--baselines" if one == "--keep" else one for one in rest)]
+        case ["symbolic", "baselines", *rest] if "--keep" in rest:
+            return ["symbolic", "baselines", *("--baselines" if one == "--keep" else one for one in rest)]
+        case ["tempered", name, *rest] if not name.startswith("-"):
+            return ["reproduce", f"tempered/{name}", *rest]
+        case ["tempered", *rest]:
+            return ["reproduce", "--list", "tempered", *rest]
+        case _:
+            return None
 
 
 def _explained(error: Exception, given: list[str]) -> str:

@@ -1,19 +1,15 @@
-"""`hardgap document [FILE…]`, and what `symbolic document` and `tempered document` share with it."""
+"""`hardgap document [FILE…]`"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from hardgap.cli.output import show_written
 from hardgap.cli.progress import show_parts
 from hardgap.cli.writing import check_document
-
-if TYPE_CHECKING:
-    from hardgap.studies.documents import BlockSet
 
 
 def document(
@@ -31,19 +27,12 @@ def document(
         hardgap document
         hardgap document README.md docs/tempered.md
     """
-    from hardgap.studies.documents import BLOCK_SETS, PAGES
+    from hardgap.studies.documents import PAGES, read_pages, write_pages
 
-    write_documents(files or [Path(page) for page in PAGES], results, BLOCK_SETS)
-
-
-def write_documents(files: Sequence[Path], results: Path, block_sets: Sequence[BlockSet]) -> None:
-    """Everything that can be refused is refused before anything is measured."""
-    from hardgap.studies.documents import read_pages, write_pages
-
-    texts = read_pages(files, block_sets)
-    for file in files:
+    texts = read_pages(files or [Path(page) for page in PAGES])
+    for file in texts:  # all that can be refused is refused before anything is measured
         check_document(file)
     with show_parts("reading results") as progress:
-        written = write_pages(texts, results, block_sets, progress)
+        written = write_pages(texts, results, progress)
     for file, several in written.items():
         show_written(file, several)

@@ -17,9 +17,9 @@ from hardgap.core.progress import tell_line
 from hardgap.runs.signals import INTERRUPTED, Signals
 
 if TYPE_CHECKING:
+    from hardgap.core.loop import Observer
     from hardgap.core.run import Run
     from hardgap.core.task import Point
-    from hardgap.runs.execute import Watcher
     from hardgap.runs.local import SweepProgress
 
 PLAIN_SECONDS = 2.0
@@ -71,9 +71,9 @@ def _sweep_words(now: SweepProgress) -> str:
 
 
 @contextmanager
-def watch(run: Run) -> Iterator[Watcher]:
+def watch(run: Run) -> Iterator[Observer]:
     """A watcher that shows progress on stderr and stops cleanly on Ctrl-C or SIGTERM, at once on another."""
-    from hardgap.runs.execute import Watcher
+    from hardgap.core.loop import Observer
 
     asked = threading.Event()
 
@@ -83,7 +83,7 @@ def watch(run: Run) -> Iterator[Watcher]:
 
     shown = _live(run.budget.steps) if sys.stderr.isatty() else _plain(run.budget.steps)
     with Signals(stop, _end_at_once), shown as (point, step):
-        yield Watcher(on_point=point, on_step=step, should_stop=asked.is_set)
+        yield Observer(on_point=point, on_step=step, should_stop=asked.is_set)
 
 
 def _end_at_once() -> None:

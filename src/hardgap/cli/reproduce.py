@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from hardgap.cli.output import TABLES, Show
-from hardgap.cli.studies import AS_USUAL, Ask, KeepFolder, measure_studies, show_list, tables_of
+from hardgap.cli.studies import AS_USUAL, Ask, KeepFolder, measure_studies, show_list
 
 
 def reproduce(
@@ -39,7 +39,7 @@ def reproduce(
         hardgap reproduce tempered/cliff --seeds 1
         hardgap reproduce interpolation --no-run --baselines results/baselines
     """
-    import hardgap.studies  # noqa: F401  (declares them)
+    from hardgap.studies.measure import tables_of
     from hardgap.studies.study import STUDIES, choose
 
     if list_them:

@@ -13,8 +13,7 @@ from hardgap.cli.progress import show_parts
 from hardgap.core.errors import BadInput
 from hardgap.core.parts import part
 from hardgap.core.table import Table
-from hardgap.core.wording import percent, plural
-from hardgap.core.words import differences
+from hardgap.core.wording import differences, percent, plural
 from hardgap.runs.digest import STATUSES, Damaged
 from hardgap.runs.listing import Listed, check_list
 from hardgap.runs.store import Row, Store

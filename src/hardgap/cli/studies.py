@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -66,6 +66,8 @@ def measure_studies(
         _figure_of(chosen)
     if keep is not None:
         check_folder("--keep", keep)
+    if baselines is not None and asked.run and any(one.prepare for one in chosen):
+        check_folder("--baselines", baselines)
     check_workers(asked.workers)
     seconds = parse_duration(asked.budget) if asked.budget else None
     store, code = Store(asked.store, create=asked.run), 0
@@ -85,17 +87,6 @@ def measure_studies(
 
         save_figure(part(_figure_of(chosen))(results), asked.figure)
     return code, results
-
-
-def tables_of(results: Sequence[StudyResult]) -> Iterator[Table]:
-    """Studies that share a table stand in one."""
-    from hardgap.core.parts import part
-
-    groups: dict[str, list[StudyResult]] = {}
-    for result in results:
-        groups.setdefault(result.study.tables, []).append(result)
-    for path, together in groups.items():
-        yield from part(path)(together)
 
 
 def show_list(studies: Sequence[Study], asked: Asked, output: Output) -> None:

@@ -11,12 +11,12 @@ from hardgap.cli.output import STORE, TABLES, Show, StoreFolder, Trust, err
 from hardgap.core.errors import BadInput
 from hardgap.core.plugins import trust
 from hardgap.core.run import named
-from hardgap.core.selection import SELECTIONS, Selection, select_point
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.core.wording import percent
 from hardgap.worlds.chains.run import SymbolicRun
 from hardgap.worlds.chains.scales import symbolic_base
+from hardgap.worlds.chains.selection import SELECTIONS, Selection, select_point
 
 if TYPE_CHECKING:
     from hardgap.runs.store import Store
@@ -170,10 +170,5 @@ def symbolic_config(store: Store, run: str, *, trusted: bool) -> SymbolicRun:
 
 
 # The others live in files of their own, and are loaded when they are asked for.
-for _place in (
-    "symbolic_coverage:baselines",
-    "symbolic_coverage:coverage",
-    "symbolic_analyse:analyse",
-    "symbolic_document:document",
-):
-    symbolic.command(f"hardgap.cli.{_place}", name=_place.partition(":")[2])
+symbolic.command("hardgap.cli.symbolic_baselines:baselines", name="baselines")
+symbolic.command("hardgap.cli.symbolic_analyse:analyse", name="analyse")

@@ -13,7 +13,7 @@ from hardgap.cli.output import STORE, TABLES, Show, StoreFolder, Trust, err
 from hardgap.cli.symbolic import chosen_step, symbolic_config
 from hardgap.cli.writing import check_folder
 from hardgap.core.errors import BadInput
-from hardgap.core.selection import Selection
+from hardgap.worlds.chains.selection import Selection
 
 if TYPE_CHECKING:
     from hardgap.runs.store import Store

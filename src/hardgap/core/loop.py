@@ -15,7 +15,6 @@ from typing import Any, Literal, Protocol
 import torch
 from torch import Tensor, nn
 
-from hardgap.core.schedule import learning_rate_at
 from hardgap.core.specs import Budget, Optimiser
 from hardgap.core.task import Point, Task
 
@@ -45,6 +44,14 @@ class Adam(Protocol):
 
 def plain_adam(model: nn.Module, chosen: Optimiser) -> Adam:
     return torch.optim.Adam(model.parameters(), lr=chosen.learning_rate, fused=chosen.fused or None)
+
+
+def learning_rate_at(spec: Optimiser, step: int, steps: int) -> float:
+    """The learning rate of this step out of `steps`."""
+    warm = min(1.0, (step + 1) / spec.warmup) if spec.warmup else 1.0
+    left = 1 - step / steps
+    decay = {"constant": 1.0, "linear": left, "cosine": (1 - math.cos(math.pi * left)) / 2}[spec.schedule]
+    return spec.learning_rate * warm * decay
 
 
 @dataclass

@@ -57,6 +57,13 @@ class Run(Spec):
     in_words: ClassVar[str | None] = None
     """The field in which its user's own words may stand, where the config keeps something shorter or exact instead."""
 
+    choices: ClassVar[tuple[str, ...]] = ()
+    """Rules, by name, that choose one of a run's evaluations; the network of each choice is kept."""
+
+    def choose(self, curve: list[dict[str, Any]], by: str) -> dict[str, Any]:
+        """The evaluation that one of `choices` takes."""
+        raise NotImplementedError
+
     @property
     def written(self) -> str | None:
         """What its user wrote in the field `in_words`, if that is not what the config keeps; not part of the id."""

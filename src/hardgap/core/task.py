@@ -1,13 +1,17 @@
-"""What the loop needs to know of an experiment; both of the paper's experiments fit it."""
+"""What the loop needs to know of an experiment, and what every task needs: an order of examples, a device."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from typing import Any, Protocol
 
+import numpy as np
+import torch
 from torch import Tensor, nn
 
+from hardgap.core.errors import BadInput
 from hardgap.core.run import Run
 
 
@@ -82,3 +86,32 @@ class Trained:
     task: Task
     untrained: nn.Module
     step: int
+
+
+class Batches:
+    """Epochs are permutations; the last batch of one may be short."""
+
+    def __init__(self, examples: int, size: int, seed: int, device: torch.device) -> None:
+        self._examples, self._size, self._seed, self._device = examples, size, seed, device
+        self._order = lru_cache(maxsize=1)(self._shuffle)
+
+    def __call__(self, step: int) -> Tensor:
+        """The places of this step's examples."""
+        epoch, index = divmod(step, -(-self._examples // self._size))
+        return self._order(epoch)[index * self._size : (index + 1) * self._size]
+
+    def _shuffle(self, epoch: int) -> Tensor:
+        order = np.random.default_rng([self._seed, 2, epoch]).permutation(self._examples)
+        return torch.from_numpy(order).to(self._device)
+
+
+def pick_device(name: str) -> torch.device:
+    """`auto` is the fastest there is: cuda, then mps, then cpu."""
+    available = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if name == "auto":
+        name = next(device for device in ("cuda", "mps", "cpu") if available[device])
+    if name not in available:
+        raise BadInput(f"device {name}: choose auto, cpu, cuda or mps", of="device")
+    if not available[name]:
+        raise BadInput(f"device {name} is not available here; use cpu or auto", of="device")
+    return torch.device(name)

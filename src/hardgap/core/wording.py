@@ -1,9 +1,12 @@
-"""What sentences to a user have in common."""
+"""What sentences to a user have in common, and runs in words such that two that differ never read the same."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from typing import Any
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -42,3 +45,46 @@ def listed(names: Iterable[object], last: str = "and") -> str:
     """
     *first, end = [str(name) for name in names] or [""]
     return f"{', '.join(first)} {last} {end}" if first else end
+
+
+def differences(runs: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
+    """For each run, its description and config given: what tells it from others that, seeds aside, read the same.
+
+    >>> differences([("soft, seed 0", {"seed": 0, "width": 7}), ("soft, seed 1", {"seed": 1, "width": 9})])
+    ['width=7', 'width=9']
+    """
+    groups: dict[str, list[int]] = defaultdict(list)
+    for place, (about, config) in enumerate(runs):
+        groups[about.removesuffix(f", seed {config.get('seed')}")].append(place)
+    said = [""] * len(runs)
+    for places in groups.values():
+        configs = [runs[place][1] for place in places]
+        varying = _varying(configs, dict.fromkeys(name for config in configs for name in config if name != "seed"))
+        wanted = [{name: config[name] for name in varying if name in config} for config in configs]
+        flat = [{name: _as_text(value) for name, value in flattened(config).items()} for config in wanted]
+        names = _varying(flat, dict.fromkeys(name for config in flat for name in config))
+        for place, config in zip(places, flat, strict=True):
+            said[place] = ", ".join(f"{name}={config[name]}" for name in names if name in config)
+    return said
+
+
+def _varying(configs: Sequence[dict[str, Any]], names: Iterable[str]) -> list[str]:
+    return [name for name in names if any(config.get(name) != configs[0].get(name) for config in configs)]
+
+
+def flattened(data: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Every value of nested tables, named by its dotted path.
+
+    >>> flattened({"seed": 0, "budget": {"steps": 600}})
+    {'seed': 0, 'budget.steps': 600}
+    """
+    flat: dict[str, Any] = {}
+    for name, value in data.items():
+        flat |= flattened(value, f"{prefix}{name}.") if isinstance(value, dict) else {prefix + name: value}
+    return flat
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, list):
+        return ",".join(map(_as_text, value))
+    return "none" if value is None else value if isinstance(value, str) else json.dumps(value)

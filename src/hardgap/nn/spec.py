@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -18,46 +18,43 @@ def _check_size(weights: int) -> None:
         raise ValueError(f"a network of this size has more than the {MOST_WEIGHTS:,} weights that are allowed")
 
 
-class EncoderSpec(Spec):
-    """The paper's encoder (§3.4): 64 dimensions, 4 heads, 2 layers, 128 hidden units."""
+class _Transformer(Spec):
+    """The paper's sizes (§3.4, §4.6): 64 dimensions, 4 heads, 2 layers, 128 hidden units."""
 
-    kind: Literal["encoder"] = "encoder"
     dim: Positive = 64
     heads: Positive = 4
     layers: Positive = 2
     ffn: Positive = 128
+    stacks: ClassVar[int] = 1
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if self.dim % self.heads:
+            raise ValueError(f"dim {self.dim} is not divisible by heads {self.heads}")
+        _check_size(self.stacks * self.layers * self.dim * (4 * self.dim + 2 * self.ffn))
+        return self
+
+
+class EncoderSpec(_Transformer):
+    """The paper's encoder (§3.4)."""
+
+    kind: Literal["encoder"] = "encoder"
     position_std: float = Field(1.0, ge=0)
     positions: Literal["random", "waves"] = Field(
         "random",
         description="how they start: at random, or as sines and cosines around the ring, which suits wide rows",
     )
 
-    @model_validator(mode="after")
-    def _fits_together(self) -> EncoderSpec:
-        if self.dim % self.heads:
-            raise ValueError(f"dim {self.dim} is not divisible by heads {self.heads}")
-        _check_size(self.layers * self.dim * (4 * self.dim + 2 * self.ffn))
-        return self
 
-
-class Seq2SeqSpec(Spec):
-    """The encoder-decoder of Experiment 2 (§4.6): 2+2 layers, 4 heads, 64 dimensions, 128 hidden units."""
+class Seq2SeqSpec(_Transformer):
+    """The encoder-decoder of Experiment 2 (§4.6)."""
 
     kind: Literal["seq2seq"] = "seq2seq"
-    dim: Positive = 64
-    heads: Positive = 4
     layers: Positive = Field(2, description="of the encoder, and as many of the decoder")
-    ffn: Positive = 128
     embedding_std: float = Field(1.0, ge=0)
     position_std: float = Field(1.0, ge=0)
     dropout: float = Field(0.0, ge=0, lt=1, description="of embeddings and of what each block adds, while training")
-
-    @model_validator(mode="after")
-    def _fits_together(self) -> Seq2SeqSpec:
-        if self.dim % self.heads:
-            raise ValueError(f"dim {self.dim} is not divisible by heads {self.heads}")
-        _check_size(2 * self.layers * self.dim * (4 * self.dim + 2 * self.ffn))
-        return self
+    stacks = 2
 
 
 class ConvSpec(Spec):

@@ -2,7 +2,7 @@
 
 checkpoints/<run>/state-00000800.safetensors    everything needed to go on; older ones are removed
 checkpoints/<run>/step-00000800.safetensors     weights only, kept
-checkpoints/<run>/eval-seen-00000800.safetensors   weights that a rule of selection would choose so far, one a rule
+checkpoints/<run>/eval-seen-00000800.safetensors   weights that a rule of the run would choose so far, one a rule
 """
 
 from __future__ import annotations
@@ -12,40 +12,62 @@ import re
 import shutil
 import sys
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 from torch import Tensor
 
 from hardgap.core.checkpoint import CorruptFile, load_tensors, save_tensors, sidecar
 from hardgap.core.errors import BadInput
 from hardgap.core.refusal import first_problem
 from hardgap.core.run import Run
-from hardgap.core.selection import Selection
-from hardgap.core.specs import Budget
-from hardgap.core.state import Count, StateMeta, Strict
+from hardgap.core.specs import Budget, Count, Spec
+from hardgap.runs.detail import Evaluation
 from hardgap.worlds import parse_run
 
 SNAPSHOTS = 10
 """A run keeps about this many evenly spaced snapshots, and two more around the transition."""
-BEST: tuple[Selection, ...] = ("eval-holdout", "eval-seen")
-"""Rules of selection that look at every evaluation; the chosen network is kept, wherever it stands."""
 
 
-class StateLabel(StateMeta):
-    """What stands in the metadata of a state. `kind` came later than the first of them, as did `attempt`."""
+class StateLabel(Spec, strict=True):
+    """What stands in the metadata of a state: nothing is gone on from that does not fit together."""
 
     run: str
-    kind: Literal["state"] = "state"
+    kind: Literal["state"] = "state"  # the first states were written without
+    step: Count
+    curve: list[Evaluation]
+    loss: tuple[Annotated[float, Field(allow_inf_nan=True)], Count]  # not finite while a run diverges
+    attempt: tuple[Count, Count] = (0, 0)  # as were they without this
+    engines: tuple[str, ...] = ()  # what computed it, in order; before there were several, nobody wrote it down
 
     @model_validator(mode="after")
-    def _says_all(self) -> StateLabel:
+    def _fits_together(self) -> StateLabel:
         if "kind" in self.model_fields_set and "attempt" not in self.model_fields_set:
             raise ValueError("attempt: it is missing")
+        last = self.curve[-1].step if self.curve else 0
+        if self.loss[1] != self.step - last or (not self.loss[1] and self.loss[0]):
+            raise ValueError(f"loss: it is not that of the updates between step {last} and step {self.step}")
+        attempt, began = self.attempt
+        if began > self.step or bool(attempt) != bool(began):
+            raise ValueError(f"attempt: start {attempt} at step {began} is not possible by step {self.step}")
+        for point in self.curve:
+            if point.detail.get("attempt", 0) != (attempt if point.step > began else 0):
+                raise ValueError(f"attempt: the evaluation at step {point.step} was made in another one")
         return self
 
+    def check(self, budget: Budget) -> None:
+        """Raise `ValueError` if training for this budget cannot stand here."""
+        if self.step > budget.steps:
+            raise ValueError(f"step: {self.step} is past the end, at {budget.steps}")
+        if self.attempt not in ((0, 0), (1, budget.restart_at)):
+            raise ValueError(f"attempt: start {self.attempt[0]} at step {self.attempt[1]} was not planned")
+        looked = [point.step for point in self.curve]
+        due = list(range(0, self.step, budget.evaluate_every))
+        if looked not in (due, [*due, self.step]):  # A state may still owe the point of its own step.
+            raise ValueError(f"curve: it was not evaluated every {budget.evaluate_every} steps up to {self.step}")
 
-class SnapshotLabel(Strict):
+
+class SnapshotLabel(Spec, strict=True):
     """What stands in the metadata of a snapshot."""
 
     run: str
@@ -73,7 +95,7 @@ class Checkpoints:
         if not sidecar(path).exists():
             save_tensors(path, weights, self._snapshot_meta(step, config))
 
-    def save_best(self, by: Selection, weights: dict[str, Tensor], step: int, config: dict[str, Any]) -> None:
+    def save_best(self, by: str, weights: dict[str, Tensor], step: int, config: dict[str, Any]) -> None:
         """Keep these weights as the best so far by one rule; those that were it before go."""
         self._save_latest(by, weights, self._snapshot_meta(step, config))
 
@@ -129,8 +151,7 @@ class Checkpoints:
 
     def snapshots(self) -> dict[int, Path]:
         """The kept weights by step, in order: evenly spaced ones, and the best ones."""
-        files = [pair for kind in (*BEST, "step") for pair in self._files(kind).items() if sidecar(pair[1]).exists()]
-        return dict(sorted(files))
+        return {step: path for step, path in self._files("(?!state).+").items() if sidecar(path).exists()}
 
     def load_snapshot(self, step: int, run: Run) -> dict[str, Tensor]:
         """The weights kept at a step, made by `run` or by one that shares its first steps."""
@@ -155,9 +176,9 @@ class Checkpoints:
         return self.folder / f"{kind}-{step:08d}.safetensors"
 
     def _files(self, kind: str) -> dict[int, Path]:
-        """The files of a kind by step, in order."""
+        """The files of a kind, a pattern, by step, in order."""
         named = re.compile(rf"{kind}-(\d+)\.safetensors")
-        found = [(named.fullmatch(path.name), path) for path in self.folder.glob(f"{kind}-*.safetensors")]
+        found = [(named.fullmatch(path.name), path) for path in self.folder.glob("*.safetensors")]
         return dict(sorted((int(name[1]), path) for name, path in found if name))
 
 

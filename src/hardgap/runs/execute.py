@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,11 +16,10 @@ from hardgap.core.checkpoint import CorruptFile, load_weights
 from hardgap.core.errors import BadInput
 from hardgap.core.loop import Observer, Stopped, Trainer, under
 from hardgap.core.run import Run
-from hardgap.core.selection import select_point
 from hardgap.core.task import Point, Trained
 from hardgap.nn.adam import adam_for, library_of
 from hardgap.nn.native import engine
-from hardgap.runs.checkpoints import BEST, SNAPSHOTS, Checkpoints
+from hardgap.runs.checkpoints import SNAPSHOTS, Checkpoints
 from hardgap.runs.initial_weights import start_from
 from hardgap.runs.store import Store
 from hardgap.runs.versions import versions
@@ -44,22 +42,13 @@ def build_trainer(run: Run, *, decoy: bool = False, store_folder: Path | None = 
 
 
 @dataclass
-class Watcher:
-    """What the outside wants to see of a run in progress."""
-
-    on_point: Callable[[Point], None] = lambda point: None
-    on_step: Callable[[int], None] = lambda step: None
-    should_stop: Callable[[], bool] = lambda: False
-
-
-@dataclass
 class Execution:
     """One worker's turn at one run, from claim to finish, failure or release."""
 
     store: Store
     run: Run
     owner: str
-    watcher: Watcher = field(default_factory=Watcher)
+    watcher: Observer = field(default_factory=Observer)
     checkpoint_seconds: float = CHECKPOINT_SECONDS
     engine: str = field(default_factory=engine.asked)
 
@@ -198,20 +187,21 @@ class Execution:
         every = max(1, self.run.budget.steps // SNAPSHOTS // self.run.budget.evaluate_every)
         if point.step % (every * self.run.budget.evaluate_every) == 0:
             self.checkpoints.save_snapshot(self.trainer.weights(), point.step, self._config())
-        if "eval" in point.score.detail:
+        if self.run.choices:
             self._keep_best(point.step)
         self.watcher.on_point(point)
 
     def _keep_best(self, step: int) -> None:
-        """Have the network that each rule of selection chooses, so that it can be opened later."""
+        """Have the network that each rule of the run chooses, so that it can be opened later."""
         curve = [point.as_dict() for point in self.trainer.curve]
-        for by in BEST:
-            if select_point(curve, by)["step"] == step:
+        for by in self.run.choices:
+            if self.run.choose(curve, by)["step"] == step:
                 self.checkpoints.save_best(by, self.trainer.weights(), step, self._config())
 
     def _on_transition(self, weights: dict[str, Tensor], step: int) -> None:
         if self._is_mine():
             self.checkpoints.save_snapshot(weights, step, self._config())
+        self.watcher.on_transition(weights, step)
 
     def _should_stop(self) -> bool:
         return self._lost or self.watcher.should_stop()

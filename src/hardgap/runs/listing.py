@@ -60,20 +60,9 @@ class Listed:
 
 def as_listed(record: Record, so_far: Callable[[Record], dict[str, Any] | None]) -> Listed:
     """A record as a list shows it; `so_far` sums up a run that is not finished."""
-    return Listed(
-        id=record.id,
-        about=record.about or "",
-        written=record.written,
-        status=record.status,
-        step=record.step,
-        seconds=record.seconds,
-        stopped=record.stopped,
-        error=record.error,
-        created=record.created,
-        finished=record.finished,
-        summary=json.loads(record.summary) if record.summary else so_far(record),
-        config=json.loads(record.config),
-    )
+    shown = {name: value for name, value in record._asdict().items() if name in Listed.__dataclass_fields__}
+    summary = json.loads(record.summary) if record.summary else so_far(record)
+    return Listed(**shown | {"about": record.about or "", "summary": summary, "config": json.loads(record.config)})
 
 
 def check_list(where: Where, sort: str) -> None:

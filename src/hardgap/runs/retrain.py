@@ -7,16 +7,16 @@ import shutil
 
 from hardgap.core.checkpoint import CorruptFile
 from hardgap.core.errors import BadInput
+from hardgap.core.loop import Observer
 from hardgap.core.run import check_plugins
 from hardgap.nn.native import engine
 from hardgap.runs.checkpoints import Checkpoints
-from hardgap.runs.execute import Watcher
 from hardgap.runs.initial_weights import initial_path, keep_initial
 from hardgap.runs.store import Row, Store
 from hardgap.runs.train import train_here
 
 
-def retrain_run(store: Store, row: Row, watcher: Watcher) -> bool:
+def retrain_run(store: Store, row: Row, watcher: Observer) -> bool:
     """Train in a store of its own beside this one, compare the curves, and move the checkpoints over.
 
     Weights of the run's end that are here stay, unless the new ones have the same curve.

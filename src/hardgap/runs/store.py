@@ -21,11 +21,10 @@ from hardgap.core.errors import BadInput
 from hardgap.core.run import Run
 from hardgap.runs.detail import check_curve
 from hardgap.runs.digest import curve_digest, row_digest
-from hardgap.runs.opening import connect
 from hardgap.runs.owner import is_alive
 from hardgap.runs.reading import Reader, read_point
 from hardgap.runs.reading import Row as Row
-from hardgap.runs.schema import APPLICATION_ID, MIGRATIONS
+from hardgap.runs.schema import APPLICATION_ID, MIGRATIONS, connect
 from hardgap.runs.summary import summary_as_dict
 from hardgap.runs.wanted import Wanted
 from hardgap.worlds import parse_run
@@ -249,12 +248,6 @@ class Store(Reader):
                 self._seal(run_id)
         return changed.rowcount == 1
 
-    def put_done(
-        self, run: Run, curve: list[dict[str, Any]], stopped: str, versions: dict[str, Any], seconds: float
-    ) -> bool:
-        """Take in a run measured elsewhere; False if it is already done here."""
-        return self.put_all_done([(run, curve, stopped, versions, seconds)])[0]
-
     def put_all_done(self, results: Iterable[Result]) -> list[bool]:
         """Take in all of these runs or, if anything goes wrong, none; for each, whether it was not done here yet."""
         with self.transaction():
@@ -306,8 +299,3 @@ class Store(Reader):
             self._db.executemany("DELETE FROM runs WHERE rowid = ?", [[place] for place, _ in found])
             self._db.execute("DELETE FROM points WHERE run NOT IN (SELECT id FROM runs)")
         return [str(error.run) for _, error in found]
-
-    def integrity(self) -> str:
-        """SQLite's own verdict on the file: `ok`, or what is wrong."""
-        with self.named_errors():
-            return str(self._db.execute("PRAGMA integrity_check").fetchone()[0])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from hardgap.core.errors import BadInput
 from hardgap.core.refusal import shown
 from hardgap.core.run import Run, all_named, with_value
+from hardgap.core.wording import flattened
 from hardgap.runs.listing import fields_of, is_list
 from hardgap.worlds import FIRST, parse_run, world_named
 
@@ -46,7 +46,7 @@ def _runs(data: dict[str, Any]) -> list[Run]:
     base, grid = data.get("base", {}), data.get("grid", {})
     if not isinstance(base, dict) or not isinstance(grid, dict):
         raise BadInput("[base] and [grid] are tables")
-    varied = dict(_dotted(grid))
+    varied = flattened(grid)  # `unrolling.steps = …` means the same without quotes, as a table inside a table
     lists = _lists(base.get("experiment", FIRST))
     for name, values in varied.items():
         _check_values(name, values, is_list=name in lists)
@@ -55,15 +55,6 @@ def _runs(data: dict[str, Any]) -> list[Run]:
     combinations = [dict(zip(varied, values, strict=True)) for values in product(*varied.values())]
     runs = all_named(_one(base, chosen) for chosen in combinations)
     return list({run.id: run for run in runs}.values())
-
-
-def _dotted(table: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """`unrolling.steps = …` without quotes is a table inside a table, and means the same as with them."""
-    for name, value in table.items():
-        if isinstance(value, dict):
-            yield from _dotted(value, f"{before}{name}.")
-        else:
-            yield before + name, value
 
 
 def _lists(experiment: object) -> set[str]:

@@ -7,15 +7,15 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from hardgap.core.errors import BadInput
-from hardgap.core.loop import Stopped
+from hardgap.core.loop import Observer, Stopped
 from hardgap.core.run import Run
-from hardgap.runs.execute import CHECKPOINT_SECONDS, Execution, Watcher
+from hardgap.runs.execute import CHECKPOINT_SECONDS, Execution
 from hardgap.runs.owner import me
 from hardgap.runs.store import Store
 from hardgap.worlds import build_task
 
 
-def train_here(store: Store, run: Run, watcher: Watcher | None = None, *, engine: str | None = None) -> None:
+def train_here(store: Store, run: Run, watcher: Observer | None = None, *, engine: str | None = None) -> None:
     """Train a run, unless it is done already. Stopped by the watcher, it raises KeyboardInterrupt, and can go on."""
     queue(store, run)
     if store.progress([run.id])[run.id][0] == "done":
@@ -60,14 +60,14 @@ def execute_claimed(
     store: Store,
     run: Run,
     owner: str,
-    watcher: Watcher | None = None,
+    watcher: Observer | None = None,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
     engine: str | None = None,
 ) -> Stopped | None:
     """Train a run that `owner` has claimed; one that fails by its own fault is marked so, with the reason."""
     try:
         chosen = {} if engine is None else {"engine": engine}
-        return Execution(store, run, owner, watcher or Watcher(), checkpoint_seconds, **chosen)()
+        return Execution(store, run, owner, watcher or Observer(), checkpoint_seconds, **chosen)()
     except (BadInput, KeyboardInterrupt, sqlite3.Error):
         raise
     except BaseException as error:  # whatever a user's own network raises, SystemExit too

@@ -77,12 +77,12 @@ def work(store: Store, runs: list[str], stop: threading.Event, checkpoint_second
 
 def execute_safely(store: Store, run_id: str, owner: str, stop: threading.Event, checkpoint_seconds: float) -> None:
     """A run that cannot be trained is marked failed with its reason; the next one goes on."""
-    from hardgap.runs.execute import Watcher
+    from hardgap.core.loop import Observer
     from hardgap.runs.train import execute_claimed
 
     try:
         run = store.get(run_id).config
-        execute_claimed(store, run, owner, Watcher(should_stop=stop.is_set), checkpoint_seconds)
+        execute_claimed(store, run, owner, Observer(should_stop=stop.is_set), checkpoint_seconds)
     except (BadInput, KeyboardInterrupt) as error:  # Ctrl-C raises nothing here: a network may
         store.fail(run_id, owner, f"{type(error).__name__}: {error}")
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 import hardgap
-from hardgap.core.specs import Unrolling
 from hardgap.core.table import Table
 from hardgap.report.figures import as_svg, curves_figure, setup_figure
 from hardgap.report.page import Page
@@ -20,6 +19,7 @@ from hardgap.runs.summary import restarts
 from hardgap.worlds.automaton.baselines.input_space import predict_hidden
 from hardgap.worlds.automaton.gap import Gap
 from hardgap.worlds.automaton.recipes import RECIPES, Recipe, untempered
+from hardgap.worlds.automaton.regime import Unrolling
 from hardgap.worlds.automaton.run import AutomatonRun
 
 RULE, SEED = "150", 3

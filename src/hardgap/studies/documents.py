@@ -26,38 +26,32 @@ class BlockSet:
     content: Callable[[Path], Content]
 
 
-TEMPERED = BlockSet("the tempered recipe", tempered.BLOCKS, tempered.content)
 BLOCK_SETS = (
     BlockSet("the main table", main_table_document.BLOCKS, main_table_document.content),
-    TEMPERED,
+    BlockSet("the tempered recipe", tempered.BLOCKS, tempered.content),
     BlockSet("Experiment 2", symbolic.BLOCKS, lambda results: symbolic.content(results / "symbolic")),
     BlockSet("the index", index.BLOCKS, index.content),
 )
 
 
-def read_pages(pages: Sequence[Path], block_sets: Sequence[BlockSet] = BLOCK_SETS) -> dict[Path, str]:
+def read_pages(pages: Sequence[Path]) -> dict[Path, str]:
     """The pages' texts, if all can be read and mark nothing unknown."""
-    return {page: read_page(page, (name for one_set in block_sets for name in one_set.blocks)) for page in pages}
+    return {page: read_page(page, (name for one_set in BLOCK_SETS for name in one_set.blocks)) for page in pages}
 
 
-def contents(
-    texts: dict[Path, str], results: Path, block_sets: Sequence[BlockSet] = BLOCK_SETS, on_progress: Progress = silent
-) -> dict[Path, Content]:
+def contents(texts: dict[Path, str], results: Path, on_progress: Progress = silent) -> dict[Path, Content]:
     """What each page may hold; only sets that some page needs are read, each once."""
-    needed = {page: [one for one in block_sets if {*one.blocks} & {*marks(text)}] for page, text in texts.items()}
-    wanted = [one for one in block_sets if any(one in several for several in needed.values())]
-    made = []
+    needed = {page: [one for one in BLOCK_SETS if {*one.blocks} & {*marks(text)}] for page, text in texts.items()}
+    wanted = [one for one in BLOCK_SETS if any(one in several for several in needed.values())]
+    made = {}
     for place, one in enumerate(wanted):
         on_progress(f"measuring {one.about}", place, len(wanted))
-        made.append(one.content(results))
-    found = dict(zip(wanted, made, strict=True))
-    return {page: reduce(or_, (found[one] for one in several)) for page, several in needed.items()}
+        made[one] = one.content(results)
+    return {page: reduce(or_, (made[one] for one in several)) for page, several in needed.items()}
 
 
-def write_pages(
-    texts: dict[Path, str], results: Path, block_sets: Sequence[BlockSet] = BLOCK_SETS, on_progress: Progress = silent
-) -> dict[Path, list[Path]]:
+def write_pages(texts: dict[Path, str], results: Path, on_progress: Progress = silent) -> dict[Path, list[Path]]:
     """Fill every page; the files that were written for each."""
-    made = contents(texts, results, block_sets, on_progress)
+    made = contents(texts, results, on_progress)
     on_progress("pages and figures", 0, 0)
     return {page: write_page(page, text, made[page]) for page, text in texts.items()}

@@ -6,7 +6,6 @@ import json
 from collections import defaultdict
 from pathlib import Path
 
-import hardgap.studies  # noqa: F401  (declares them)
 from hardgap.core.errors import BadInput
 from hardgap.core.specs import SCALES
 from hardgap.core.table import Table

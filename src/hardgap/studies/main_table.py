@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from hardgap.core.run import Run
-from hardgap.core.specs import Scale, Unrolling
+from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.studies.measure import Measured, StudyResult
 from hardgap.studies.published import Rate
 from hardgap.studies.study import study
 from hardgap.worlds.automaton.gap import draw_hidden
+from hardgap.worlds.automaton.regime import Unrolling
 from hardgap.worlds.automaton.rule import parse_rule
 from hardgap.worlds.automaton.run import AutomatonRun
 from hardgap.worlds.automaton.scales import base

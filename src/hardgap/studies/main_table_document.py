@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-import hardgap.studies  # noqa: F401  (declares them)
 from hardgap.core.run import only
 from hardgap.core.wording import listed
 from hardgap.report.document import NOT_YET, Content, markdown, paragraph
-from hardgap.runs.results import import_runs
-from hardgap.runs.store import Store
 from hardgap.runs.summary import SUCCESS
 from hardgap.studies.main_table import rate_tables
 from hardgap.studies.main_table_figure import main_table_figure
-from hardgap.studies.measure import StudyResult, measure
+from hardgap.studies.measure import StudyResult, measure, taken_in
 from hardgap.studies.published import LEVEL
 from hardgap.studies.study import choose
 from hardgap.worlds.automaton.run import AutomatonRun
@@ -28,9 +24,7 @@ SURE, SURELY_WRONG = 0.99, 0.01
 
 def content(results: Path) -> Content:
     """All that pages may show, from the folder of measured runs."""
-    with TemporaryDirectory() as folder:
-        store = Store(Path(folder))
-        import_runs(store, results / "main")
+    with taken_in(results / "main") as store:
         found = [measure(one, "desk", store) for one in choose(["main"])]
     blocks = {"main-table": markdown(rate_tables(found)), "main-words": main_words(found)}
     return Content(blocks, {"main-table": partial(main_table_figure, found)})

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from pathlib import Path
 from statistics import fmean, median
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from hardgap.core.parts import part
 from hardgap.core.progress import Progress, silent
 from hardgap.core.run import Run
-from hardgap.core.selection import PAPERS_CHOICE, select_point
 from hardgap.core.specs import Scale
+from hardgap.core.table import Table
 from hardgap.report.render import Shown, data_frame, html
 from hardgap.report.statistics import mean_interval, wilson
+from hardgap.runs.results import import_runs
 from hardgap.runs.store import Store
 from hardgap.runs.summary import Summary, summarise
 from hardgap.studies.published import Comparison, Published, Rate
 from hardgap.studies.study import Arm, Labels, Study, words
+from hardgap.worlds.chains.selection import PAPERS_CHOICE, select_point
 
 if TYPE_CHECKING:
     import pandas
@@ -139,7 +143,7 @@ class StudyResult:
 
     def tables(self) -> list[Shown]:
         """Measured beside published, as `hardgap reproduce` prints it."""
-        return [Shown.of(table) for table in part(self.study.tables)([self])]
+        return [Shown.of(table) for table in tables_of([self])]
 
     def frame(self) -> pandas.DataFrame:
         """A row an arm: its labels, what was found, the verdict."""
@@ -166,6 +170,15 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _plain(one) for name, one in value.items()}
     return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def tables_of(results: Iterable[StudyResult]) -> Iterator[Table]:
+    """Measured beside published; studies that share a table stand in one."""
+    groups: dict[str, list[StudyResult]] = {}
+    for result in results:
+        groups.setdefault(result.study.tables, []).append(result)
+    for path, together in groups.items():
+        yield from part(path)(together)
 
 
 def measure(
@@ -197,6 +210,16 @@ def measured(
 
 def _as_far_as(curve: Curve, until: int | None) -> Curve:
     return curve if until is None else [point for point in curve if point["step"] <= until]
+
+
+@contextmanager
+def taken_in(*results: Path) -> Iterator[Store]:
+    """A store with the exported runs of these folders, for as long as it is looked at."""
+    with TemporaryDirectory() as folder:
+        store = Store(Path(folder))
+        for one in results:
+            import_runs(store, one)
+        yield store
 
 
 def pooled(parts: Iterable[Measured], labels: Labels) -> Measured:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hardgap.core.specs import Scale, Unrolling
+from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.studies.main_table import SEEDS
 from hardgap.studies.measure import Measured, StudyResult, pooled
@@ -12,6 +12,7 @@ from hardgap.studies.per_pattern import compared, counts
 from hardgap.studies.published import Rate
 from hardgap.studies.study import Arm, study
 from hardgap.theory.votes import votes
+from hardgap.worlds.automaton.regime import Unrolling
 from hardgap.worlds.automaton.rule import parse_rule
 from hardgap.worlds.automaton.scales import base
 

@@ -10,7 +10,7 @@
 | `votes` | for any rule and pattern: which method is forced right, forced wrong or undetermined |
 | `construction`, `composition` | Theorem 14 and the depth-T proposition as weights of the trained `Encoder` |
 | `lemmas`, `verification`, `limits` | the construction's lemmas, its checks, its limits in floating point |
-| `registry` | `prove_all()`: all of them, one verdict a statement |
+| `registry` | `prove_each()`: all of them, one verdict a statement |
 
 Labels are ±1 and indexed by pattern; a *cube* has n coordinates, one a cell of the neighbourhood.
 """

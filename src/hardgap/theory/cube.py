@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardgap.worlds.automaton.rule import Rule
+from hardgap.worlds.automaton.rule import Rule, halves
 
 Ints = NDArray[np.int64]
 LabelFamily = Callable[[int], Ints]  # from the number of coordinates to the ±1 label of every point
@@ -92,20 +92,16 @@ def _around(values: Ints, points: Ints) -> NDArray[np.int16]:
 
 def _subcube_sums(around: NDArray[np.int16]) -> NDArray[np.int16]:
     """Entry [i, F] is the sum over all D within F."""
-    for bit in range(dimension(around[0])):
-        halves = around.reshape(len(around), -1, 2, 1 << bit)
-        halves[:, :, 1] += halves[:, :, 0]
+    for low, high in halves(around):
+        high += low
     return around
 
 
 def walsh(values: Ints) -> Ints:
     """The Walsh-Hadamard transform: entry S is the sum of values(x) · (-1)^|x∧S|."""
     result = values.copy()
-    half = 1
-    while half < result.size:
-        pairs = result.reshape(-1, 2, half)
-        pairs[:, 0], pairs[:, 1] = pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]
-        half *= 2
+    for low, high in halves(result):
+        low[:], high[:] = low + high, low - high
     return result
 
 

@@ -15,14 +15,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product as cartesian
+from itertools import product
 from math import comb
 
 import numpy as np
+from numpy.polynomial import polynomial as P
 
 from hardgap.theory.cube import Ints, LabelFamily, dimension, parity
 from hardgap.theory.kernel_ridge import shell_kernel
-from hardgap.theory.polynomials import product, signs_inside, total
+from hardgap.theory.polynomials import exact, signs_inside
 from hardgap.theory.statement import Statement
 
 
@@ -61,7 +62,7 @@ class SvmSolution:
 def solve_svm(n: int, r: Fraction, box: Fraction) -> SvmSolution:
     """The soft-margin SVM with bias on parity without p, exactly. Labels are relative to y(p): (-1)^d."""
     kernel = shell_kernel(n, r)
-    for state in cartesian((0, 1, 2), repeat=n):  # 0: at zero, 1: free, 2: at the box
+    for state in product((0, 1, 2), repeat=n):  # 0: at zero, 1: free, 2: at the box
         if solution := _candidate(n, kernel, box, state):
             return solution
     raise AssertionError("a convex problem has an optimum")
@@ -175,11 +176,9 @@ def _supports(n: int, d: int) -> bool:
 
     On even shells the multiplier is (1-r^d) times a positive number, so nothing is to be checked.
     """
-    power = [Fraction(1)]
-    for _ in range(n):
-        power = product(power, [1, -1])
-    left = [Fraction(2 ** (n - 1))] + [Fraction(0)] * (d - 1) + [Fraction(-(2 ** (n - 1)))]
-    return set(signs_inside(total(left, [-c for c in power]))) == {1}
+    left = np.zeros(d + 1)
+    left[[0, d]] = 2 ** (n - 1), -(2 ** (n - 1))
+    return set(signs_inside(P.polysub(left, P.polypow([1, -1], n)))) == {1}
 
 
 def _middle_bound(n: int) -> bool:
@@ -188,11 +187,8 @@ def _middle_bound(n: int) -> bool:
     It bounds -4L · y(p)f(p) from below where the multipliers may be cut off just above 1/(1-r)^n.
     """
     step = Fraction(1, 2**n - 1)
-    level, excess = [Fraction(1), step], [Fraction(0), step]  # L and L - 1 as polynomials in t, 0 ≤ t ≤ 1
+    level, excess = exact([1, step]), exact([0, step])  # L and L - 1 as polynomials in t, 0 ≤ t ≤ 1
     cut = -4 * (1 - Fraction(2, 2**n))
-    poly = total(
-        [4 * c for c in level],
-        [cut * c for c in product(level, level)],
-        [(1 - 2 ** (n - 1)) * c for c in product(excess, excess)],
-    )
+    squares = cut * P.polymul(level, level) + (1 - 2 ** (n - 1)) * P.polymul(excess, excess)
+    poly = P.polyadd(4 * level, squares)
     return set(signs_inside(poly)) == {1} and poly[0] > 0 and sum(poly) > 0

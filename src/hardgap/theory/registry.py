@@ -61,8 +61,3 @@ def prove_each() -> Iterator[Statement]:
     """One verdict after the other, so that a caller can show them as they come."""
     for check in CHECKS:
         yield check()
-
-
-def prove_all() -> list[Statement]:
-    """Every verdict. `all(not s.surprising for s in prove_all())` is what the documentation promises."""
-    return list(prove_each())

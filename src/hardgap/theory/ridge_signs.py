@@ -12,9 +12,10 @@ from functools import lru_cache
 from math import comb
 
 import numpy as np
+from numpy.polynomial import polynomial as P
 
 from hardgap.theory.kernel_ridge import tails
-from hardgap.theory.polynomials import Poly, product, signs_inside, total, value
+from hardgap.theory.polynomials import Poly, exact, signs_inside
 
 _TS = tuple(Fraction(t) for t in ("1/3", "9/11", "1/19", "1/100", "3/5", "199/201", "1/1000", "1/10", "1/100000"))
 
@@ -29,7 +30,7 @@ def ridge_signs(gaps: tuple[int, ...]) -> dict[int, tuple[Fraction, Fraction]]:
 
     `gaps` is a row of `kernel_ridge.level_gaps`.
     """
-    possible = {_sign(tail) for tail in tails(np.array(gaps)).tolist()} - {0}
+    possible = set(np.sign(tails(np.array(gaps))).tolist()) - {0}
     if not possible:
         return {0: (Fraction(1, 2), Fraction(1))}
     columns = numerator(gaps)
@@ -47,14 +48,14 @@ def ridge_signs(gaps: tuple[int, ...]) -> dict[int, tuple[Fraction, Fraction]]:
 def numerator(gaps: tuple[int, ...]) -> list[Poly]:
     """Σ_k D_k Π_{j≠k} (t^j + s): the coefficient of every power of s, as a polynomial in t."""
     n = len(gaps) - 1
-    columns: list[Poly] = [[] for _ in range(n + 1)]
+    zero = exact([0])
+    columns: list[Poly] = [zero] * (n + 1)
     for k in range(n + 1):
-        term: list[Poly] = [[Fraction(gaps[k])]]
+        term: list[Poly] = [exact([gaps[k]])]
         for j in (j for j in range(n + 1) if j != k):
-            power = [Fraction(0)] * j + [Fraction(1)]
-            lifted, scaled = [[], *term], [*(product(c, power) for c in term), []]
-            term = [total(a, b) for a, b in zip(lifted, scaled, strict=True)]
-        columns = [total(a, b) for a, b in zip(columns, term, strict=True)]
+            lifted, scaled = [zero, *term], [*(np.append([Fraction(0)] * j, c) for c in term), zero]
+            term = [P.polyadd(a, b) for a, b in zip(lifted, scaled, strict=True)]
+        columns = [P.polyadd(a, b) for a, b in zip(columns, term, strict=True)]
     return columns
 
 
@@ -63,7 +64,7 @@ def signs_in_noise(columns: list[Poly], t: Fraction) -> dict[int, Fraction]:
     n = len(columns) - 1
     poly = [Fraction(0)] * (n + 1)
     for m, column in enumerate(columns):
-        coefficient = value(column, t)
+        coefficient = P.polyval(t, column)
         for j in range(n - m + 1):
             poly[m + j] += coefficient * comb(n - m, j) * (-1) ** j
     return {sign: u / (1 - u) for sign, u in signs_inside(poly).items()}
@@ -72,7 +73,3 @@ def signs_in_noise(columns: list[Poly], t: Fraction) -> dict[int, Fraction]:
 def _parameters(t: Fraction, s: Fraction, n: int) -> tuple[Fraction, Fraction]:
     r = (1 - t) / (1 + t)
     return r, s * (1 + r) ** n
-
-
-def _sign(number: int) -> int:
-    return (number > 0) - (number < 0)

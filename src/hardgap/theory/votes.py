@@ -37,10 +37,6 @@ class Verdict:
     verdict: str
     witness: str = ""
 
-    @property
-    def forced(self) -> bool:
-        return self.verdict in (RIGHT, WRONG)
-
 
 @dataclass(frozen=True)
 class PatternVotes:
@@ -121,10 +117,6 @@ def votes_of_set(gap: Gap) -> list[PatternVotes]:
     ]
 
 
-def _sign(value: int | Fraction) -> int:
-    return (value > 0) - (value < 0)
-
-
 def _knn(shells: Ints, sizes: Ints) -> dict[str, Verdict]:
     """Every odd k for radius 1; for wider rules 1, 3, 5, 7 and all points, if they are odd."""
     visible = int(sizes.sum())
@@ -132,13 +124,13 @@ def _knn(shells: Ints, sizes: Ints) -> dict[str, Verdict]:
     verdicts = {}
     for k in (k for k in ks if k <= visible and k % 2):
         low, high = knn_vote_range(shells, sizes, k)
-        verdict = from_signs({_sign(low), _sign(high)})
+        verdict = from_signs(np.sign([low, high]).tolist())
         verdicts[f"{k}-NN"] = Verdict(verdict, "depends on how ties in distance are broken" if low != high else "")
     return verdicts
 
 
 def _monotone(rays: Ints) -> Verdict:
-    verdict = from_signs({_sign(int(vote)) for vote in rays})
+    verdict = from_signs(np.sign(rays).tolist())
     if verdict != OPEN:
         return Verdict(verdict)
     return Verdict(OPEN, f"right with weight 1 up to distance {rays.argmax() + 1}, wrong up to {rays.argmin() + 1}")
@@ -147,7 +139,7 @@ def _monotone(rays: Ints) -> Verdict:
 def _completely_monotone(shells: Ints) -> Verdict:
     """Weights ∫ r^d dμ over (0, 1]: mixtures of the values of one polynomial on that interval."""
     found = signs_inside([0, *map(int, shells)])
-    end = _sign(int(shells.sum()))
+    end = int(np.sign(shells.sum()))
     verdict = from_signs({*found, end})
     if verdict != OPEN:
         return Verdict(verdict)
@@ -171,6 +163,5 @@ def _short(number: Fraction) -> str:
 
 
 def _trees(extremes: Ints) -> Verdict:
-    low, high = map(int, extremes)
-    verdict = from_signs({_sign(low), _sign(high)})
+    verdict = from_signs(np.sign(extremes).tolist())
     return Verdict(verdict, "depends on the leaf" if verdict == OPEN else "")

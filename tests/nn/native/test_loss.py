@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from hardgap.core.specs import Unrolling
 from hardgap.nn.encoder import Encoder
 from hardgap.nn.native import engine
+from hardgap.worlds.automaton.regime import Unrolling
 from hardgap.worlds.automaton.unrolling import give_temperature, unrolled_loss
 
 Make = Callable[..., Encoder]

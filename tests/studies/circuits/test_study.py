@@ -52,6 +52,6 @@ def test_a_solved_network_counts_once_a_family_and_only_under_the_papers_feedbac
     store, short = Store(tmp_path), base("desk", "150", (2,))
     point = {"step": 600, "visible": 1.0, "holdout": 1.0, "loss": None, "detail": {}}
     for run in (short, base("desk", "150", (2,), epochs=220), base("desk", "150", (2, 3)), base("desk", "30", (2,))):
-        store.put_done(run, [point], "solved", {}, 1.0)
-    store.put_done(short.but(seed=1), [point | {"holdout": 0.5}], "steps", {}, 1.0)
+        store.put_all_done([(run, [point], "solved", {}, 1.0)])
+    store.put_all_done([(short.but(seed=1), [point | {"holdout": 0.5}], "steps", {}, 1.0)])
     assert [row.config.family for row in solved_networks(store, "desk")] == [short.family]

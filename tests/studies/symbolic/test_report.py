@@ -53,7 +53,7 @@ def curve(*points: tuple[float, float, float]) -> list[dict[str, Any]]:
 def measured(folder: Path, tests: list[float], study: Study = STUDY) -> StudyResult:
     store = Store(folder)
     for run, test in zip(study.runs("desk"), tests, strict=False):
-        store.put_done(run, curve((0.1, 0.1, 0.0), (0.5, 0.2, test), (0.3, 0.3, test / 2)), "budget", {}, 1.0)
+        store.put_all_done([(run, curve((0.1, 0.1, 0.0), (0.5, 0.2, test), (0.3, 0.3, test / 2)), "budget", {}, 1.0)])
     return measure(study, "desk", store)
 
 
@@ -120,9 +120,9 @@ def covered(tmp_path: Path) -> Path:
     store = Store(tmp_path / "store")
     runs = only(SymbolicRun, COVERAGE.runs("desk"))
     for run, test in zip([r for r in runs if r.holdout == "^|"], (0.6, 0.8), strict=False):
-        store.put_done(run, curve((0.5, 0.5, test)), "budget", {}, 1.0)
+        store.put_all_done([(run, curve((0.5, 0.5, test)), "budget", {}, 1.0)])
     lone = next(run for run in runs if run.holdout == "dd")
-    store.put_done(lone, curve((0.5, 0.5, 0.1)), "budget", {}, 1.0)
+    store.put_all_done([(lone, curve((0.5, 0.5, 0.1)), "budget", {}, 1.0)])
     keep_baselines(tmp_path / "results" / "baselines", runs[0], 0.2)
     keep_baselines(tmp_path / "results" / "baselines", lone, 0.15)
     export_runs(store, store.rows(), tmp_path / "results" / "runs")

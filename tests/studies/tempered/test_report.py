@@ -14,7 +14,7 @@ import hardgap.studies  # noqa: F401  (declares them)
 from hardgap.core.errors import BadInput
 from hardgap.core.parts import part
 from hardgap.core.run import Run, only
-from hardgap.core.specs import Scale, Temperature, Unrolling
+from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.report.document import markdown
 from hardgap.report.statistics import rank_correlation
@@ -23,6 +23,7 @@ from hardgap.studies.measure import StudyResult, measure, measured, pooled, prog
 from hardgap.studies.study import STUDIES, Study, choose, limited
 from hardgap.studies.tempered.figures import CONTROL, TEMPERED
 from hardgap.studies.tempered.search import search_table
+from hardgap.worlds.automaton.regime import Temperature, Unrolling
 from hardgap.worlds.automaton.run import AutomatonRun
 
 ROOT = Path(__file__).parents[3]

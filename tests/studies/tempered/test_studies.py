@@ -6,13 +6,13 @@ import pytest
 
 import hardgap.studies  # noqa: F401  (declares them)
 from hardgap.core.run import only
-from hardgap.core.schedule import temperature_at
 from hardgap.core.specs import SCALES, Scale
 from hardgap.runs.certificate import Certificate
 from hardgap.studies.study import STUDIES, Arm, choose, limited, most_informative_first
 from hardgap.studies.tempered.dial import FACTORS
 from hardgap.studies.tempered.explain import HEALTHY, STUCK
 from hardgap.worlds.automaton.recipes import RECIPES, TEN_EPOCHS, tempered, untempered
+from hardgap.worlds.automaton.regime import temperature_at
 from hardgap.worlds.automaton.run import AutomatonRun
 from hardgap.worlds.automaton.scales import base
 

@@ -42,7 +42,7 @@ def test_every_elementary_rule_for_some_steps():
         states = rollout(rule, rows, 3)
         assert np.array_equal(bitslice.unpack(bitslice.rollout(rule, words, 3), 100), states)
         assert np.array_equal(bitslice.unpack(bitslice.evolve(rule, words, 3), 100), states[-1])
-        assert np.array_equal(bitslice.unpack(bitslice.step(rule, words), 100), step(rule, rows))
+        assert np.array_equal(bitslice.unpack(bitslice.evolve(rule, words, 1), 100), step(rule, rows))
 
 
 @pytest.mark.parametrize("width", range(1, 10))
@@ -111,8 +111,8 @@ def test_leading_axes_are_kept():
         (lambda: bitslice.pack(np.full((2, 2), 3)), "rows must hold only 0 and 1, not values from 3 to 3"),
         (lambda: bitslice.pack(np.zeros((2, 0), np.uint8)), "rows need a width of at least 1"),
         (lambda: bitslice.unpack(np.zeros((3, 1), np.uint64), 65), "1 words hold up to 64 rows, not 65"),
-        (lambda: bitslice.step(Rule(1, 30), np.zeros((3, 1), np.uint8)), "expected packed words [width, words]"),
-        (lambda: bitslice.step(Rule(1, 30), np.zeros(3, np.uint64)), "not uint64 (3,)"),
+        (lambda: bitslice.evolve(Rule(1, 30), np.zeros((3, 1), np.uint8), 1), "expected packed words [width, words]"),
+        (lambda: bitslice.evolve(Rule(1, 30), np.zeros(3, np.uint64), 1), "not uint64 (3,)"),
         (lambda: bitslice.evolve(Rule(1, 30), np.zeros((3, 1), np.uint64), -1), "steps -1 is not possible"),
     ],
 )

@@ -5,7 +5,6 @@ import sys
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
@@ -55,7 +54,7 @@ def rule_and_rows(draw):
 
 
 @given(rule_and_rows(), st.integers(0, 4))
-def test_any_rule_on_any_batch_in_numpy_and_torch(case, steps):
+def test_any_rule_on_any_batch(case, steps):
     rule, rows = case
     states = rollout(rule, rows, steps)
     assert states.shape == (steps + 1, *rows.shape)
@@ -64,10 +63,6 @@ def test_any_rule_on_any_batch_in_numpy_and_torch(case, steps):
     for state in states:
         assert as_text(state) == expected
         expected = [slow_step(rule.radius, rule.number, row) for row in expected]
-    in_torch = rollout(rule, torch.from_numpy(rows), steps)
-    assert in_torch.dtype == torch.uint8
-    assert np.array_equal(in_torch.numpy(), states)
-    assert np.array_equal(step(rule, torch.from_numpy(rows)).numpy(), step(rule, rows))
 
 
 @given(rule_and_rows())
@@ -75,7 +70,6 @@ def test_patterns_read_left_to_right(case):
     rule, rows = case
     patterns = patterns_of(rows, rule.radius)
     assert patterns.shape == rows.shape
-    assert np.array_equal(patterns_of(torch.from_numpy(rows), rule.radius).numpy(), patterns)
     for text, found in zip(as_text(rows), patterns.reshape(-1, rows.shape[-1]).tolist(), strict=True):
         wrapped = [[text[(i + d) % len(text)] for d in range(-rule.radius, rule.radius + 1)] for i in range(len(text))]
         assert found == [int("".join(cells), 2) for cells in wrapped]
@@ -91,8 +85,6 @@ def test_integer_and_boolean_rows_of_any_dtype(dtype):
     rows = all_rows(4).astype(dtype)
     expected = step(Rule(1, 30), all_rows(4))
     assert np.array_equal(step(Rule(1, 30), rows), expected)
-    if dtype != np.uint16:
-        assert np.array_equal(step(Rule(1, 30), torch.from_numpy(rows)).numpy(), expected)
 
 
 def test_strided_and_empty_batches():
@@ -100,7 +92,6 @@ def test_strided_and_empty_batches():
     assert np.array_equal(step(Rule(1, 30), rows[::3, ::2]), step(Rule(1, 30), rows[::3, ::2].copy()))
     assert np.array_equal(step(Rule(1, 30), rows.T), step(Rule(1, 30), rows.T.copy()))
     assert rollout(Rule(2, 30), rows[:0], 3).shape == (4, 0, 6)
-    assert rollout(Rule(2, 30), torch.from_numpy(rows[:0]), 3).shape == (4, 0, 6)
 
 
 def test_the_given_rows_are_left_alone():
@@ -111,7 +102,6 @@ def test_the_given_rows_are_left_alone():
     assert np.array_equal(rows, all_rows(5))
 
 
-@pytest.mark.parametrize("convert", [np.asarray, torch.as_tensor])
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
@@ -121,10 +111,10 @@ def test_the_given_rows_are_left_alone():
         (256, "rows need a width of at least 1, not shape ()"),
     ],
 )
-def test_rows_that_are_not_binary_are_refused(convert, rows, message):
+def test_rows_that_are_not_binary_are_refused(rows, message):
     for ask in (lambda r: step(Rule(1, 30), r), lambda r: patterns_of(r, 1), lambda r: rollout(Rule(1, 30), r, 1)):
         with pytest.raises(BadInput) as caught:
-            ask(convert(rows))
+            ask(np.asarray(rows))
         assert message in str(caught.value)
 
 
@@ -138,7 +128,7 @@ def test_a_negative_number_of_steps_is_refused():
         rollout(Rule(1, 30), all_rows(3), -1)
 
 
-def test_torch_is_not_imported_for_numpy_rows():
+def test_stepping_rows_imports_no_torch():
     code = (
         "import sys, numpy as np\n"
         "from hardgap.worlds.automaton import bitslice, rollout, rule\n"

@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from hardgap.core.specs import Temperature, Unrolling
 from hardgap.runs.execute import build_trainer
+from hardgap.worlds.automaton.regime import Temperature, Unrolling
 from hardgap.worlds.automaton.run import AutomatonRun
 from hardgap.worlds.automaton.saturation import saturation
 

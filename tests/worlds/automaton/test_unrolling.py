@@ -18,7 +18,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from hardgap.core.specs import Temperature, Unrolling
+from hardgap.worlds.automaton.regime import Temperature, Unrolling
 from hardgap.worlds.automaton.unrolling import LOG_TEMPERATURE, feed_back, give_temperature, unroll, unrolled_loss
 
 

@@ -14,15 +14,15 @@ import torch
 from hardgap.core.errors import BadInput
 from hardgap.core.loop import Observer
 from hardgap.core.run import validated
-from hardgap.core.selection import select_point
 from hardgap.nn.seq2seq import Seq2Seq
 from hardgap.runs.certificate import Certificate
-from hardgap.runs.execute import Execution, Watcher, build_trainer, load_model
+from hardgap.runs.execute import Execution, build_trainer, load_model
 from hardgap.runs.store import Store
 from hardgap.worlds import build_task, parse_run
 from hardgap.worlds.chains.chains import Arithmetic, Examples
 from hardgap.worlds.chains.gap import ChainGap, Sets
 from hardgap.worlds.chains.run import SymbolicRun
+from hardgap.worlds.chains.selection import select_point
 from hardgap.worlds.chains.task import SymbolicTask, decode_freely, judge_tokens
 from hardgap.worlds.chains.tokens import Codec, Condition
 
@@ -244,7 +244,7 @@ def test_through_the_store_and_back_as_a_network(tmp_path: Path) -> None:
     store, run = Store(tmp_path), tiny(condition="label-only")
     store.add([run])
     assert store.claim([run.id], "me") == run.id
-    assert Execution(store, run, "me", Watcher())() == "budget"
+    assert Execution(store, run, "me", Observer())() == "budget"
     curve = store.curve(run.id)
     assert [point["step"] for point in curve] == [0, 3, 6, 7]
     model, again = load_model(store, run.id)

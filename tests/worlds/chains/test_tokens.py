@@ -7,7 +7,6 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from hardgap.core.errors import BadInput
 from hardgap.worlds.chains.chains import MOST_OPERATORS, Arithmetic, Examples
 from hardgap.worlds.chains.operators import Operator
 from hardgap.worlds.chains.tokens import Codec, Condition
@@ -20,6 +19,10 @@ def drawn(arithmetic: Arithmetic, n: int = 60) -> Examples:
     numbers = rng.integers(0, arithmetic.size, (n, arithmetic.length + 2))
     ops = rng.integers(0, len(arithmetic.operators), (n, arithmetic.length))
     return arithmetic.examples(ops, numbers[:, :-1], numbers[:, -1])
+
+
+def read(codec: Codec, text: str) -> np.ndarray:
+    return np.array([codec.texts.index(word) for word in text.split()])
 
 
 def test_the_papers_vocabulary_and_lengths() -> None:
@@ -54,17 +57,16 @@ def test_round_trip(arithmetic: Arithmetic, condition: Condition) -> None:
     answer = codec.decode(tokens[:, 1:])
     assert np.array_equal(answer.labels, examples.ops)
     if condition == "label-only":
-        assert answer.steps is answer.values is None
+        assert answer.values is None
     else:
-        assert np.array_equal(answer.steps, examples.ops)
         assert np.array_equal(answer.values, examples.values)
-    assert all(np.array_equal(codec.read(codec.write(row)), row) for row in tokens[:5])
+    assert all(np.array_equal(read(codec, codec.write(row)), row) for row in tokens[:5])
 
 
 def test_tokens_of_the_wrong_kind_are_no_answer() -> None:
     codec = Codec(Arithmetic())
-    answer = codec.decode(codec.read("12 7 ^ = ; 11 11 = 21 = ^ ; 3 <end> <end>")[None])
-    assert answer.labels.tolist() == answer.values.tolist() == answer.steps.tolist() == [[-1, -1]]  # type: ignore[union-attr]
+    answer = codec.decode(read(codec, "12 7 ^ = ; 11 11 = 21 = ^ ; 3 <end> <end>")[None])
+    assert answer.labels.tolist() == answer.values.tolist() == [[-1, -1]]  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -78,8 +80,3 @@ def test_there_are_letters_for_as_many_operators_as_a_world_may_have() -> None:
     codec = Codec(Arithmetic(own), "opaque")
     assert len(codec.legend) == len(own)
     assert len(codec.texts) == codec.vocabulary
-
-
-def test_unknown_words_are_refused() -> None:
-    with pytest.raises(BadInput, match="'64' is not a token; there are 0 to 63"):
-        Codec(Arithmetic()).read("12 ^ 64")

@@ -15,7 +15,7 @@ from typing import Any
 
 from hardgap.core.errors import BadInput
 from hardgap.core.progress import Progress
-from hardgap.core.specs import Scale, Unrolling
+from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.runs.results import write_text
 from hardgap.runs.store import Row, Store
@@ -23,6 +23,7 @@ from hardgap.runs.summary import summarise
 from hardgap.studies.circuits.quantities import QUANTITIES, SHARE, Network, Quantity
 from hardgap.studies.measure import StudyResult
 from hardgap.studies.study import Arm, study
+from hardgap.worlds.automaton.regime import Unrolling
 from hardgap.worlds.automaton.run import AutomatonRun
 
 HERE = "hardgap.studies.circuits.study"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hardgap.core.selection import Selection, select_point
+from hardgap.worlds.chains.selection import Selection, select_point
 
 MEASURES = ("exact", "pair", "f")
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from statistics import fmean, pstdev
 
-from hardgap.core.selection import PAPERS_CHOICE, SELECTIONS, Selection
 from hardgap.core.table import Table
 from hardgap.report.statistics import holm, same_mean_p
 from hardgap.studies.measure import Measured, StudyResult
 from hardgap.studies.published import Seeds
 from hardgap.studies.symbolic.accuracy import accuracies
+from hardgap.worlds.chains.selection import PAPERS_CHOICE, SELECTIONS, Selection
 
 CONDITIONS = {"familiar": "Full (familiar)", "opaque": "Full (opaque)", "label-only": "Label-only"}
 MEASURES = {"exact": "whole derivation", "pair": "operators", "f": "final value f", "seen": "seen pairs, whole"}

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from hardgap.core.progress import Progress
-from hardgap.core.selection import PAPERS_CHOICE, SELECTIONS, Selection
 from hardgap.core.specs import Scale
 from hardgap.runs.store import Store
 from hardgap.studies.measure import Measured, StudyResult
@@ -26,6 +25,7 @@ from hardgap.worlds.chains.chains import Arithmetic
 from hardgap.worlds.chains.operators import PAPER_OPERATORS, Operator
 from hardgap.worlds.chains.run import SymbolicRun
 from hardgap.worlds.chains.scales import SEARCHED, symbolic_base
+from hardgap.worlds.chains.selection import PAPERS_CHOICE, SELECTIONS, Selection
 
 
 def all_pairs(operators: Sequence[Operator] = PAPER_OPERATORS) -> list[str]:

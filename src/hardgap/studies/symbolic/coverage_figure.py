@@ -9,11 +9,11 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from hardgap.core.errors import BadInput
-from hardgap.core.selection import PAPERS_CHOICE
 from hardgap.report.figures import HOLDOUT, PAPER, STYLE
 from hardgap.studies.measure import StudyResult
 from hardgap.studies.symbolic.cells import CONDITIONS, default_filter, exact, published_shares
 from hardgap.studies.symbolic.published import CASES
+from hardgap.worlds.chains.selection import PAPERS_CHOICE
 
 BAR, CASE = "#9ecae1", "#2166ac"
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
-from hardgap.core.selection import PAPERS_CHOICE, SELECTIONS
 from hardgap.core.table import Table
 from hardgap.core.wording import percent
 from hardgap.studies.measure import StudyResult
 from hardgap.studies.symbolic.coverage import PAPERS_METHODS
 from hardgap.worlds.chains.baselines import SYMBOLIC_METHODS
+from hardgap.worlds.chains.selection import PAPERS_CHOICE, SELECTIONS
 
 METHODS = [method.name for method in SYMBOLIC_METHODS]
 

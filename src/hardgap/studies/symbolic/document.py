@@ -7,17 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-import hardgap.studies  # noqa: F401  (declares them)
 from hardgap.core.errors import BadInput
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.report.document import Content, Figures, markdown
-from hardgap.runs.results import import_runs
-from hardgap.runs.store import Store
-from hardgap.studies.measure import StudyResult, measure
+from hardgap.studies.measure import StudyResult, measure, taken_in
 from hardgap.studies.study import STUDIES, choose
 from hardgap.studies.symbolic.cells import (
     ambiguity_table,
@@ -43,17 +39,15 @@ class SymbolicResults:
     analyses: dict[str, Any]  # `hardgap symbolic analyse --json`, or a report without runs
 
 
-def content(results: Path, scale: Scale = "desk") -> Content:
+def content(results: Path) -> Content:
     """All that pages may show, from the folder of measured runs of Experiment 2."""
-    measured = read_measured(results, scale)
+    measured = read_measured(results, "desk")
     return Content(sections(measured), figures(measured))
 
 
 def read_measured(results: Path, scale: Scale) -> SymbolicResults:
     """What the folder holds: runs, `baselines/`, `analyses-SCALE.json`."""
-    with TemporaryDirectory() as folder:
-        store = Store(Path(folder))
-        import_runs(store, results)
+    with taken_in(results) as store:
         coverage = measure(STUDIES["symbolic/coverage"], scale, store, results / "baselines")
         cells = [measure(one, scale, store) for one in choose(["symbolic"]) if one is not coverage.study]
         weaker = [measure(one, scale, store) for one in choose(["ambiguity"])]

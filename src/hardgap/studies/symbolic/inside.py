@@ -11,9 +11,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any
 
 from hardgap.core.errors import BadInput
 from hardgap.core.specs import Scale
@@ -24,6 +22,9 @@ from hardgap.studies.measure import StudyResult
 from hardgap.studies.published import Number, Published
 from hardgap.studies.study import Arm, study
 from hardgap.studies.symbolic import published
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 POINTS = 10.0
 """How far a share in percent of one network may be from the published one: 200 examples alone are good for seven."""

@@ -3,7 +3,7 @@
 | printed | measured by |
 | --- | --- |
 | accuracy of each seed and condition (main table and its complete version) | `hardgap reproduce symbolic` |
-| spread over all 49 pairs, seven pairs beside their baselines, seen accuracy | `hardgap symbolic coverage` |
+| spread over all 49 pairs, seven pairs beside their baselines, seen accuracy | `hardgap reproduce symbolic/coverage` |
 | probes, attention, corruption, logit lens, heads, substitution | `hardgap symbolic analyse` |
 """
 

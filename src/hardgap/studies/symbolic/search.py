@@ -16,13 +16,13 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hardgap.core.selection import select_point
 from hardgap.core.specs import Budget, Optimiser
 from hardgap.nn.spec import Seq2SeqSpec
 from hardgap.runs.local import run_sweep
 from hardgap.runs.store import Store
 from hardgap.worlds.chains.run import SymbolicRun
 from hardgap.worlds.chains.scales import SEARCHED, symbolic_base
+from hardgap.worlds.chains.selection import select_point
 
 PAIRS = SEARCHED
 WARMED_UP = 0.05

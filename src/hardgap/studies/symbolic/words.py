@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from statistics import fmean
 
-from hardgap.core.selection import PAPERS_CHOICE
 from hardgap.report.document import NOT_YET, paragraph
 from hardgap.report.statistics import holm
 from hardgap.studies.measure import Measured, StudyResult
 from hardgap.studies.published import LEVEL, Seeds
 from hardgap.studies.symbolic.cells import exact, published_shares
 from hardgap.studies.symbolic.table import pair_name
+from hardgap.worlds.chains.selection import PAPERS_CHOICE
 
 HARDLY = "R^"
 """The pair of the table that is hardly understood; the other three are told together."""

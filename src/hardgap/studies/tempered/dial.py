@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from typing import Any
 
-from hardgap.core.specs import Scale, Temperature, Unrolling
+from hardgap.core.specs import Scale
 from hardgap.nn.spec import EncoderSpec
 from hardgap.studies.study import Arm, study
 from hardgap.studies.tempered.parts import shown
@@ -25,6 +25,7 @@ from hardgap.worlds.automaton.recipes import (
     tempered,
     until_first_solved,
 )
+from hardgap.worlds.automaton.regime import Temperature, Unrolling
 from hardgap.worlds.automaton.run import AutomatonRun
 
 SEEDS = range(3)

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from hardgap.core.specs import Scale, Unrolling
+from hardgap.core.specs import Scale
 from hardgap.studies.study import Arm, Labels, study
 from hardgap.studies.tempered.parts import shown
 from hardgap.worlds.automaton.recipes import HOT, single_attempt, tempered
+from hardgap.worlds.automaton.regime import Unrolling
 
 RULE, PATTERNS = "150", (0, 3, 7)
 """Gaps that the paper's regime, in the ordinary budget, recovers on no seed, there or here."""

@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from hardgap.core.specs import Temperature, Unrolling
 from hardgap.core.table import Table
 from hardgap.runs.store import Store
 from hardgap.runs.summary import Summary, summarise
+from hardgap.worlds.automaton.regime import Temperature, Unrolling
 from hardgap.worlds.automaton.run import AutomatonRun
 
 Finished = tuple[AutomatonRun, Summary]

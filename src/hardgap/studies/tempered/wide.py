@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hardgap.core.specs import Scale, Temperature, Unrolling
+from hardgap.core.specs import Scale
 from hardgap.nn.spec import EncoderSpec
 from hardgap.studies.identifiability import TRAINED_50
 from hardgap.studies.study import Arm, study
 from hardgap.studies.tempered.parts import of_ten, shown
 from hardgap.worlds.automaton.recipes import HOT, TEN_EPOCHS, single_attempt, tempered, untempered
+from hardgap.worlds.automaton.regime import Temperature, Unrolling
 from hardgap.worlds.automaton.run import AutomatonRun
 
 WIDTH = 101

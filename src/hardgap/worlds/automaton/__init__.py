@@ -8,7 +8,7 @@ WORLD = World(
     title="cellular automata",
     run=AutomatonRun,
     task="hardgap.worlds.automaton.task:AutomatonTask",
-    table="hardgap.worlds.automaton.tables:result_table",
+    table="hardgap.worlds.automaton.run:result_table",
     opens="hardgap.worlds.automaton.circuits.opening:open_trained",
     shows="hardgap.worlds.automaton.circuits.tables:TABLES",
 )

@@ -66,11 +66,6 @@ def unpack(words: Words, count: int) -> NDArray[np.uint8]:
     return rows.reshape(*lead, per_cell * ROWS_PER_WORD, width)[..., :count, :]
 
 
-def step(rule: Rule, words: Words) -> Words:
-    """Return the words one step later."""
-    return evolve(rule, words, 1)
-
-
 def evolve(rule: Rule, words: Words, steps: int) -> Words:
     """Return the words `steps` later, keeping no state in between."""
     _check_words(words)

@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from hardgap.core.specs import Unrolling
 from hardgap.nn.encoder import PARTS, Encoder
 from hardgap.nn.native.fitting import is_hooked, is_plain, network_of
 from hardgap.nn.native.functions import Feedback, Network, loss
+from hardgap.worlds.automaton.regime import Unrolling
 
 Temperatures = Callable[[int], "float | Tensor"]
 """T after a timestep; a tensor broadcasts over `[rows, width]`. Asked once for each, in order: some are drawn."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from hardgap.core.specs import Scale, Temperature, Unrolling
+from hardgap.core.specs import Scale
+from hardgap.worlds.automaton.regime import Temperature, Unrolling
 from hardgap.worlds.automaton.run import AutomatonRun
 from hardgap.worlds.automaton.scales import base
 

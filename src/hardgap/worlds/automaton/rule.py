@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import operator
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -252,9 +254,16 @@ def _table(radius: int, number: int) -> NDArray[np.uint8]:
 def _moebius(table: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Return every monomial's coefficient, indexed by the pattern in which exactly its variables are 1."""
     result = table.copy()
-    half = 1
-    while half < result.size:
-        pairs = result.reshape(-1, 2, half)
-        pairs[:, 1] ^= pairs[:, 0]
-        half *= 2
+    for low, high in halves(result):
+        high ^= low
     return result
+
+
+def halves(values: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+    """For each bit of a pattern, views of `values` `[..., patterns]` where it is 0 and, in that order, where it is 1.
+
+    What is done to them in place, bit after bit, makes a fast transform over all subsets of the cells.
+    """
+    for bit in range(values.shape[-1].bit_length() - 1):
+        pairs = values.reshape(*values.shape[:-1], -1, 2, 1 << bit)
+        yield pairs[..., 0, :], pairs[..., 1, :]

@@ -1,4 +1,4 @@
-"""What a run of Experiment 1 asks for (paper §3)."""
+"""What a run of Experiment 1 asks for (paper §3), what its evaluations hold, and how it ended."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from pydantic import Field, ModelWrapValidatorHandler, ValidationInfo, field_val
 
 from hardgap.core.errors import BadInput
 from hardgap.core.run import Run, validated
-from hardgap.core.specs import ROLLOUT_STEPS, Positive, Unrolling
-from hardgap.core.words import regime_in_words
+from hardgap.core.specs import Positive, Share, Spec
+from hardgap.core.table import Table
+from hardgap.core.wording import percent
 from hardgap.nn.spec import ConvSpec, EncoderSpec, ModelSpec, PluginSpec
-from hardgap.worlds.automaton.detail import AutomatonDetail
 from hardgap.worlds.automaton.gap import Gap, parse_hidden
+from hardgap.worlds.automaton.regime import ROLLOUT_STEPS, Unrolling, regime_in_words
 from hardgap.worlds.automaton.rule import parse_rule
 
 MOST_CELLS = 2**31
@@ -22,6 +23,30 @@ MOST_CELLS = 2**31
 
 LONGEST_FORMULA = 60
 """More of one does not help a list."""
+
+
+Shares = list[Share | None]  # None: there was no such cell
+
+
+class Saturation(Spec, strict=True):
+    """See `worlds/automaton/saturation.py`."""
+
+    logit_hidden: float
+    logit_visible: float
+    gradient_hidden: float
+    gradient_visible: float
+    pull_hidden: float
+    pull_visible: float
+
+
+class AutomatonDetail(Spec, strict=True):
+    """Accuracy by pattern, and at every step of a free run; `attempt` counts restarts."""
+
+    patterns: Shares
+    rollout_visible: Shares
+    rollout_holdout: Shares
+    saturation: Saturation | None = None
+    attempt: int | None = Field(None, gt=0)
 
 
 class AutomatonRun(Run):
@@ -181,3 +206,17 @@ class AutomatonRun(Run):
         formula = self.written if len(self.written) <= LONGEST_FORMULA else f"{self.written[:LONGEST_FORMULA]}…"
         shown = formula if self.rule.startswith("r") else f"{self.rule} = {formula}"
         return self.gap.describe().replace(f"Rule {self.rule}", f"Rule {shown}", 1)
+
+
+def result_table(run: AutomatonRun, curve: list[dict[str, Any]]) -> Table:
+    """The accuracy of every pattern at the end."""
+    gap, last = run.gap, curve[-1]
+    again = f", started again at step {run.budget.restart_at}" if last["detail"].get("attempt") else ""
+    ended = f"visible {percent(last['visible'])} %, holdout {percent(last['holdout'])} %{again}"
+    rows = [
+        [p, gap.rule.pattern_text(p), int(gap.rule.table[p]), "hidden" if p in gap.hidden else "",
+         percent(accuracy)]
+        for p, accuracy in enumerate(last["detail"]["patterns"])
+    ]  # fmt: skip
+    columns = ["pattern", "neighbourhood", "true output", "in training", "accuracy %"]
+    return Table(f"{run.describe()}: {ended}", columns, rows, right=["pattern", "true output", "accuracy %"])

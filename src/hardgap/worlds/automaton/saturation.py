@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from hardgap.core.specs import Unrolling
+from hardgap.worlds.automaton.regime import Unrolling
 from hardgap.worlds.automaton.unrolling import unroll
 
 

@@ -11,13 +11,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from hardgap.core.batches import Batches
-from hardgap.core.device import pick_device
 from hardgap.core.errors import BadInput
-from hardgap.core.specs import ROLLOUT_STEPS
-from hardgap.core.task import Score
+from hardgap.core.task import Batches, Score, pick_device
 from hardgap.nn.build import build_model
 from hardgap.worlds.automaton.gap import Gap, Trajectory
+from hardgap.worlds.automaton.regime import ROLLOUT_STEPS
 from hardgap.worlds.automaton.run import AutomatonRun
 from hardgap.worlds.automaton.saturation import saturation
 from hardgap.worlds.automaton.unrolling import give_temperature, unrolled_loss

@@ -14,9 +14,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from hardgap.core.schedule import temperature_at
-from hardgap.core.specs import Temperature, Unrolling
 from hardgap.worlds.automaton.native_loss import native_loss
+from hardgap.worlds.automaton.regime import Temperature, Unrolling, temperature_at
 
 LOG_TEMPERATURE = "log_temperature"
 """The parameter of a network that learns its own temperature; a logarithm, so that T stays positive."""

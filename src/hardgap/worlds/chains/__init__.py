@@ -8,7 +8,7 @@ WORLD = World(
     title="chains of operators",
     run=SymbolicRun,
     task="hardgap.worlds.chains.task:SymbolicTask",
-    table="hardgap.worlds.chains.tables:result_table",
+    table="hardgap.worlds.chains.run:result_table",
     opens="hardgap.worlds.chains.circuits.opening:open_trained",
     asks="hardgap.worlds.chains.ask:ask_trained",
 )

@@ -1,4 +1,4 @@
-"""What a run of Experiment 2 asks for (paper §4.6)."""
+"""What a run of Experiment 2 asks for (paper §4.6), what its evaluations hold, and how it ended."""
 
 from __future__ import annotations
 
@@ -7,15 +7,42 @@ from typing import Any, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from hardgap.core.run import Run, validated
-from hardgap.core.specs import Optimiser, Positive, Source
-from hardgap.core.wording import plural
+from hardgap.core.specs import Optimiser, Positive, Share, Source, Spec
+from hardgap.core.table import Table
+from hardgap.core.wording import percent, plural
 from hardgap.nn.spec import Seq2SeqSpec
 from hardgap.worlds.chains.chains import Arithmetic
-from hardgap.worlds.chains.detail import SymbolicDetail
 from hardgap.worlds.chains.gap import ChainGap
 from hardgap.worlds.chains.operators import parse_operator
 from hardgap.worlds.chains.sampling import Ambiguity
+from hardgap.worlds.chains.selection import SELECTIONS, select_point
 from hardgap.worlds.chains.tokens import Condition
+
+
+class Judged(Spec, strict=True):
+    """What was right about the answers; under label-only there is no f."""
+
+    exact: Share
+    pair: Share
+    valid: Share
+    tokens: Share
+    f: Share | None = None
+
+
+class Chosen(Spec, strict=True):
+    """Exact answers on the evaluation set, by which a checkpoint is chosen."""
+
+    seen: Share
+    holdout: Share
+
+
+class SymbolicDetail(Spec, strict=True):
+    """Answers on the test set, on the evaluation set, and by seen chain."""
+
+    seen: Judged
+    holdout: Judged
+    eval: Chosen
+    chains: dict[str, Share]
 
 
 class SymbolicRun(Run):
@@ -40,6 +67,11 @@ class SymbolicRun(Run):
     )
     optimiser: Optimiser = Optimiser(batch=512)
     model: Seq2SeqSpec = Seq2SeqSpec()
+
+    choices = SELECTIONS[1:]
+
+    def choose(self, curve: list[dict[str, Any]], by: str) -> dict[str, Any]:
+        return select_point(curve, by)
 
     @field_validator("operators")
     @classmethod
@@ -93,3 +125,18 @@ class SymbolicRun(Run):
         held_out = "held out" if self.plugins() else self.gap.describe()
         own = f", code{self._code()}" if self.sources else ""
         return f"{self.holdout} {held_out}, {self.condition}{others}{arithmetic}{own}, seed {self.seed}"
+
+
+MEASURES = {"exact": "whole derivation", "pair": "operators", "f": "final value", "valid": "consistent derivation"}
+
+
+def result_table(run: SymbolicRun, curve: list[dict[str, Any]]) -> Table:
+    """What is right at each choice of checkpoint, on seen and on held-out chains."""
+    rows = []
+    for by in SELECTIONS:
+        point = select_point(curve, by)
+        for name, words in MEASURES.items():
+            shares = [point["detail"][part].get(name) for part in ("seen", "holdout")]
+            rows.append([by, point["step"], words, *map(percent, shares)])
+    columns = ["checkpoint by", "step", "right", "seen %", "held out %"]
+    return Table(run.describe(), columns, rows, right=["step", "seen %", "held out %"])

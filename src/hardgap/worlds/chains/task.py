@@ -26,9 +26,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from hardgap.core.batches import Batches
-from hardgap.core.device import pick_device
-from hardgap.core.task import Score
+from hardgap.core.task import Batches, Score, pick_device
 from hardgap.nn.seq2seq import Seq2Seq, build_seq2seq
 from hardgap.worlds.chains.chains import Examples
 from hardgap.worlds.chains.gap import Sets

@@ -18,7 +18,6 @@ from typing import Literal
 
 import numpy as np
 
-from hardgap.core.errors import BadInput
 from hardgap.worlds.chains.chains import Arithmetic, Examples
 from hardgap.worlds.chains.operators import Words
 
@@ -32,7 +31,6 @@ class Answer:
     """What a sequence of tokens says; -1 where a token of another kind stands in the place."""
 
     labels: Words  # [n, k], the operators named at the end
-    steps: Words | None  # [n, k], the operators inside the derivation; None under label-only
     values: Words | None  # [n, k], the results, f last; None under label-only
 
 
@@ -111,10 +109,9 @@ class Codec:
         k = range(self.arithmetic.length)
         labels = np.stack([self._operators(tokens[:, self.places[f"op{i + 1}"][-1]]) for i in k], axis=-1)
         if self.condition == "label-only":
-            return Answer(labels, None, None)
-        steps = np.stack([self._operators(tokens[:, self.places[f"op{i + 1}"][0]]) for i in k], axis=-1)
+            return Answer(labels, None)
         values = np.stack([tokens[:, self.places[self._value_name(i)][0]] for i in k], axis=-1)
-        return Answer(labels, steps, np.where(values < self.arithmetic.size, values, -1))
+        return Answer(labels, np.where(values < self.arithmetic.size, values, -1))
 
     def _operators(self, tokens: Words) -> Words:
         place = tokens - self.arithmetic.size
@@ -135,16 +132,7 @@ class Codec:
     def write(self, tokens: Words) -> str:
         """One sequence as text.
 
-        >>> codec = Codec(Arithmetic())
-        >>> codec.write(codec.read("12 ^ 7 = 11 ; 11 | 21 = 31 ; ^ | <end>"))
-        '12 ^ 7 = 11 ; 11 | 21 = 31 ; ^ | <end>'
+        >>> Codec(Arithmetic()).write(np.array([12, 64, 7, 71, 11, 72]))
+        '12 ^ 7 = 11 ;'
         """
         return " ".join(self.texts[int(token)] for token in tokens)
-
-    def read(self, text: str) -> Words:
-        """The tokens of a text; `BadInput` names the first word that is none."""
-        for word in text.split():
-            if word not in self.texts:
-                raise BadInput(f"{word!r} is not a token; there are 0 to {self.arithmetic.size - 1} and "
-                               f"{' '.join(self.texts[self.arithmetic.size :])}")  # fmt: skip
-        return np.array([self.texts.index(word) for word in text.split()], dtype=np.int64)

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from hardgap.worlds.automaton.baselines.fitting import Fitted, fit
 from hardgap.worlds.automaton.baselines.input_space import predict_hidden
 from hardgap.worlds.automaton.baselines.levels import LEVELS, Level
-from hardgap.worlds.automaton.baselines.methods import METHODS, Method
+from hardgap.worlds.automaton.baselines.methods import METHODS, Fitted, Method, fit
 from hardgap.worlds.automaton.baselines.plugin import check_method, load_method
 from hardgap.worlds.automaton.baselines.questions import Exam
 from hardgap.worlds.automaton.baselines.temporal import TEMPORAL_METHODS, TemporalQuestion

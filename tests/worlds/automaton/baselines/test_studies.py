@@ -27,7 +27,7 @@ SETTING = interpolation.Setting(methods=QUICK, size=40, most_asked=20)
 def put(store: Store, run: AutomatonRun, holdout: float) -> str:
     """A finished run without weights."""
     curve = [{"step": 7, "loss": 0.1, "visible": 1.0, "holdout": holdout, "detail": {}}]
-    store.put_done(run, curve, "budget", {}, 1.0)
+    store.put_all_done([(run, curve, "budget", {}, 1.0)])
     return run.id
 
 

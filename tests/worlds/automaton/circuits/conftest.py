@@ -50,7 +50,8 @@ class Nameless(nn.Module):
         return cells > 0.5
 
     def forward(self, cells: Tensor) -> Tensor:
-        return self.table[patterns_of(self.read(cells), self.radius)]
+        patterns = patterns_of(self.read(cells).numpy(), self.radius)
+        return self.table[torch.from_numpy(patterns.astype(np.int64))]
 
 
 class Whisperer(Nameless):

@@ -7,11 +7,11 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from hardgap.core.specs import Temperature, Unrolling
 from hardgap.nn.encoder import Encoder
 from hardgap.worlds.automaton.circuits.consistency import check_consistency
 from hardgap.worlds.automaton.circuits.marks import distance_to, find_marks
 from hardgap.worlds.automaton.gap import Gap
+from hardgap.worlds.automaton.regime import Temperature, Unrolling
 from hardgap.worlds.automaton.rollout import rollout
 from hardgap.worlds.automaton.rule import Rule
 from hardgap.worlds.automaton.unrolling import give_temperature

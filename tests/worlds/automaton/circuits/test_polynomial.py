@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from hardgap.nn.encoder import Encoder
-from hardgap.worlds.automaton.circuits.polynomial import PARITY_SHARE, fit_polynomial, moebius, polynomial_of, values_of
+from hardgap.worlds.automaton.circuits.polynomial import PARITY_SHARE, fit_polynomial, moebius, polynomial_of
 from hardgap.worlds.automaton.circuits.recovered import recover_rule
 from hardgap.worlds.automaton.gap import Gap
 from hardgap.worlds.automaton.rule import Rule
@@ -35,11 +35,17 @@ def test_the_constructed_xor_has_the_coefficients_of_xor(xor: Encoder, rows: NDA
     assert found.degree_shares == pytest.approx((0, 0, 1), abs=1e-6)
 
 
+def _within(patterns: int) -> NDArray[np.bool_]:
+    """[monomial, pattern]: whether all cells of the monomial are 1 in the pattern."""
+    every = np.arange(patterns)
+    return (every[:, None] & every) == every[:, None]
+
+
 @pytest.mark.parametrize("seed", PUBLISHED)
 def test_the_published_coefficients_are_recognised_as_xor(seed: int) -> None:
     coefficients = np.zeros(8)
     coefficients[TABLE_ORDER] = PUBLISHED[seed]
-    found = polynomial_of(values_of(coefficients)[None], Rule(1, 150))
+    found = polynomial_of((coefficients @ _within(8))[None], Rule(1, 150))
     assert found.structure == "XOR"
     assert found.parity_share > 0.93
     assert [term.coefficient for term in found.terms] == pytest.approx(PUBLISHED[seed])
@@ -71,7 +77,7 @@ def test_an_additive_function_has_only_degree_one() -> None:
 
 @given(st.lists(st.floats(-50, 50), min_size=32, max_size=32))
 def test_a_polynomial_gives_back_its_values(values: list[float]) -> None:
-    assert values_of(moebius(values)) == pytest.approx(values, abs=1e-9)
+    assert moebius(values) @ _within(32) == pytest.approx(values, abs=1e-9)
 
 
 def test_spread_and_fit_error_measure_what_the_context_adds(rows: NDArray[np.uint8]) -> None:

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from hardgap.core.progress import Progress, silent
-from hardgap.worlds.automaton.baselines.fitting import fit
-from hardgap.worlds.automaton.baselines.methods import METHODS, Features, Method
+from hardgap.worlds.automaton.baselines.methods import METHODS, Features, Method, fit
 from hardgap.worlds.automaton.gap import Gap
 from hardgap.worlds.automaton.rule import Rule
 

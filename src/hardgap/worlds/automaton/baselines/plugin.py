@@ -13,8 +13,7 @@ import numpy as np
 
 from hardgap.core.errors import BadInput
 from hardgap.core.plugins import blamed, load_plugin, trust
-from hardgap.worlds.automaton.baselines.fitting import fit
-from hardgap.worlds.automaton.baselines.methods import METHODS, Estimator, Method, choose_methods
+from hardgap.worlds.automaton.baselines.methods import METHODS, Estimator, Method, choose_methods, fit
 
 
 def named_methods(names: Sequence[str], known: Sequence[Method] = METHODS) -> tuple[Method, ...]:

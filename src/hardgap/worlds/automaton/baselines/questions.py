@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 from torch import nn
 
 from hardgap.core.errors import BadInput
-from hardgap.worlds.automaton.baselines.fitting import fit
 from hardgap.worlds.automaton.baselines.input_space import pattern_bits
 from hardgap.worlds.automaton.baselines.levels import Level, View, look
-from hardgap.worlds.automaton.baselines.methods import Features, Labels, Method
+from hardgap.worlds.automaton.baselines.methods import Features, Labels, Method, fit
 from hardgap.worlds.automaton.gap import Gap, Trajectory
 
 Indices = NDArray[np.int64]

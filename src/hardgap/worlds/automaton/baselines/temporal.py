@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from hardgap.core.errors import BadInput
 from hardgap.core.progress import Progress, silent
-from hardgap.worlds.automaton.baselines.fitting import fit
-from hardgap.worlds.automaton.baselines.methods import Features, Labels, Method, NearestVote, forest
+from hardgap.worlds.automaton.baselines.methods import Features, Labels, Method, NearestVote, fit, forest
 from hardgap.worlds.automaton.gap import Gap, Trajectory
 
 STEPS = 4

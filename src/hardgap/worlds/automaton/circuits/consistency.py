@@ -26,12 +26,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from hardgap.core.specs import Unrolling
 from hardgap.nn.hooks import as_cells, logits_of
 from hardgap.worlds.automaton.circuits.cells import share
 from hardgap.worlds.automaton.circuits.marks import Mark, distance_to, find_marks
 from hardgap.worlds.automaton.circuits.recovered import LOCAL_AT, Entry, recovered_table
 from hardgap.worlds.automaton.gap import Gap, Trajectory
+from hardgap.worlds.automaton.regime import Unrolling
 from hardgap.worlds.automaton.rollout import rollout
 from hardgap.worlds.automaton.rule import Rule
 from hardgap.worlds.automaton.unrolling import current_temperature

@@ -12,7 +12,6 @@ from torch import nn
 
 from hardgap.core.errors import BadInput
 from hardgap.core.run import only
-from hardgap.core.specs import Unrolling
 from hardgap.core.task import Trained
 from hardgap.core.wording import did_you_mean
 from hardgap.nn.hooks import DoesNotApply
@@ -27,6 +26,7 @@ from hardgap.worlds.automaton.circuits.polynomial import fit_polynomial
 from hardgap.worlds.automaton.circuits.probes import linear_probes
 from hardgap.worlds.automaton.circuits.recovered import recover_rule
 from hardgap.worlds.automaton.gap import Gap
+from hardgap.worlds.automaton.regime import Unrolling
 from hardgap.worlds.automaton.run import AutomatonRun
 from hardgap.worlds.automaton.task import AutomatonTask, split_rows
 

@@ -18,7 +18,7 @@ from torch import nn
 
 from hardgap.worlds.automaton.circuits.contexts import CONTEXTS, pattern_grid
 from hardgap.worlds.automaton.gap import Gap
-from hardgap.worlds.automaton.rule import Rule
+from hardgap.worlds.automaton.rule import Rule, halves
 
 PARITY_SHARE = 0.9
 """XOR is recognised if at least this share of the variance of the mean logits over patterns lies on the
@@ -99,15 +99,6 @@ def polynomial_of(logits: NDArray[np.float64], rule: Rule) -> Polynomial:
     )
 
 
-def values_of(coefficients: ArrayLike) -> NDArray[np.float64]:
-    """The value at every pattern of a polynomial whose coefficients are indexed like patterns."""
-    values = np.array(coefficients, dtype=np.float64)
-    for half in _halves(values.shape[-1]):
-        pairs = values.reshape(*values.shape[:-1], -1, 2, half)
-        pairs[..., 1, :] += pairs[..., 0, :]
-    return values
-
-
 def moebius(values: ArrayLike) -> NDArray[np.float64]:
     """The coefficient of every monomial, indexed by the pattern in which exactly its cells are 1.
 
@@ -115,9 +106,8 @@ def moebius(values: ArrayLike) -> NDArray[np.float64]:
     [0.0, 1.0, 1.0, -2.0]
     """
     coefficients = np.array(values, dtype=np.float64)
-    for half in _halves(coefficients.shape[-1]):
-        pairs = coefficients.reshape(*coefficients.shape[:-1], -1, 2, half)
-        pairs[..., 1, :] -= pairs[..., 0, :]
+    for low, high in halves(coefficients):
+        high -= low
     return coefficients
 
 
@@ -128,9 +118,8 @@ def parity_shares(values: ArrayLike) -> NDArray[np.float64]:
     [0.0, 0.0, 0.0, 1.0]
     """
     spectrum = np.array(values, dtype=np.float64)
-    for half in _halves(spectrum.shape[-1]):
-        pairs = spectrum.reshape(-1, 2, half)
-        pairs[:, 0], pairs[:, 1] = pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]
+    for low, high in halves(spectrum):
+        low[:], high[:] = low + high, low - high
     energy = np.square(spectrum)
     energy[0] = 0.0
     return energy / energy.sum() if energy.any() else energy
@@ -160,7 +149,3 @@ def _squared_correlation(means: NDArray[np.float64], table: NDArray[np.uint8]) -
     if means.std() == 0 or table.std() == 0:
         return 0.0
     return float(np.corrcoef(means, table)[0, 1] ** 2)
-
-
-def _halves(size: int) -> list[int]:
-    return [1 << i for i in range(size.bit_length() - 1)]

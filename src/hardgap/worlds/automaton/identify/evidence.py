@@ -42,10 +42,6 @@ class Evidence:
     gap: Gap
     depths: tuple[Depth, ...]
 
-    @property
-    def windows(self) -> int:
-        return sum(len(depth.windows) for depth in self.depths)
-
     def refutation(self, candidate: Rule, at_most: int = 4) -> Depth | None:
         """Windows where the candidate's own rollout misses a target, at the earliest such step; None if it fits.
 

@@ -1,14 +1,11 @@
-"""Levels 1 and 2 of identifiability: does one row's rollout pin down its own hidden cells, by XOR alone?
+"""Criterion `gf2` of identifiability: does one row's rollout pin down its own hidden cells, by XOR alone?
 
 A cell of step t is *hidden* if the true neighbourhood that produced it is a hidden pattern. Its value is an unknown;
-every supervised cell of a later step is an equation. Both criteria need a rule that is affine over GF(2).
+every supervised cell of a later step is an equation. The rule has to be affine over GF(2).
 
-`paper_systems` (paper §4.3 and Appendix "GF(2) Constraint Solver Results"): only the hidden cells of step 1 are
-unknown. Later steps are the rule's own XOR of step 1, also through cells that are hidden themselves, which uses the
-hidden entry that is being asked for.
-
-`strict_systems`: the hidden cells of *every* step are unknowns of their own, and the only equations are those of
-supervised cells. Nothing about a hidden entry is used. See docs/identifiability.md for what each assumes.
+As in the paper (§4.3 and Appendix "GF(2) Constraint Solver Results") only the hidden cells of step 1 are unknown. Later
+steps are the rule's own XOR of step 1, also through cells that are hidden themselves, which uses the hidden entry that
+is being asked for; docs/identifiability.md says what that assumes.
 """
 
 from __future__ import annotations
@@ -34,7 +31,6 @@ class Systems:
     unknowns: NDArray[np.int64]  # hidden cells that an equation could mention
     constraints: NDArray[np.int64]  # equations that mention an unknown
     rank: NDArray[np.int64]
-    known: NDArray[np.int64]  # unknowns that have the same value in every solution
 
     @property
     def identified(self) -> NDArray[np.bool_]:
@@ -77,29 +73,6 @@ def paper_systems(gap: Gap, rows: NDArray[np.uint8], steps: int) -> Systems:
     return _solve(influence, shown, truth.hidden[0])
 
 
-def strict_systems(gap: Gap, rows: NDArray[np.uint8], steps: int) -> Systems:
-    """Criterion `strict` by elimination: the hidden cells of steps 1 to `steps - 1` are all unknowns of their own.
-
-    An equation then only links a step to the one before, because the supervised cells between are known: each
-    step is a system of its own, and longer rollouts add systems, not evidence about the first. A single step
-    leaves its own hidden cells unknown.
-    """
-    truth, one_step = _truth(gap, rows, steps), _circulant(gap.rule, rows.shape[1])
-    if steps == 1:
-        return _solve(one_step[:0], truth.hidden[0, :, :0], truth.hidden[0])
-    zero = np.zeros(len(rows), dtype=np.int64)
-    total = Systems(zero, zero, zero, zero)
-    for t in range(steps - 1):
-        part = _solve(one_step, ~truth.hidden[t + 1], truth.hidden[t])
-        total = Systems(
-            total.unknowns + part.unknowns,
-            total.constraints + part.constraints,
-            total.rank + part.rank,
-            total.known + part.known,
-        )
-    return total
-
-
 def _truth(gap: Gap, rows: NDArray[np.uint8], steps: int) -> Trajectory:
     if affine_form(gap.rule) is None:
         raise BadInput(f"Rule {gap.rule.name} is not an XOR of its cells: `gf2` needs one, such as 150, 90 or 60")
@@ -134,5 +107,4 @@ def _solve_batch(
     column = np.argsort(~unknown, axis=1, kind="stable")[:, : max(1, counts.max(initial=0))]
     real = np.take_along_axis(unknown, column, axis=1)
     systems = links[:, column].swapaxes(0, 1) & shown[:, :, None] & real[:, None, :]
-    reduced = gf2.reduce(systems)
-    return counts, systems.any(axis=2).sum(axis=1), reduced.rank, reduced.determined.sum(axis=1)
+    return counts, systems.any(axis=2).sum(axis=1), gf2.rank(systems)

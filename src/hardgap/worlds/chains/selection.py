@@ -4,7 +4,7 @@
     eval-holdout   the peak on the held-out part of the evaluation set: what the paper does (§4.6). Held-out examples
                    choose the checkpoint, though others are then reported
     eval-seen      the peak on seen chains alone: the honest one. What is held out has no say, but for the filter of
-                   ambiguous examples (`worlds/chains/gap.py`)
+                   ambiguous examples (`gap.py`)
 Ties go to the better one on seen chains, then to the earliest: where nothing held out is ever right, as under
 label-only, the untrained network must not win. Scores are those of the test set either way, which shares no evidence
 with the evaluation set.
@@ -22,7 +22,7 @@ PAPERS_CHOICE: Selection = "eval-holdout"
 SELECTIONS: tuple[Selection, ...] = get_args(Selection)
 
 
-def select_point(curve: list[dict[str, Any]], by: Selection) -> dict[str, Any]:
+def select_point(curve: list[dict[str, Any]], by: str) -> dict[str, Any]:
     """The chosen evaluation."""
     if not curve:
         raise BadInput("there is no evaluation to choose from")

@@ -1,4 +1,4 @@
-"""`hardgap symbolic baselines` and `hardgap symbolic coverage`"""
+"""`hardgap symbolic baselines`"""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ from hardgap.cli.baselines import one_thread
 from hardgap.cli.options import ScaleName
 from hardgap.cli.output import STORE, TABLES, Show, StoreFolder
 from hardgap.cli.progress import show_parts
-from hardgap.cli.studies import AS_USUAL, Ask, measure_studies, tables_of
 from hardgap.cli.symbolic import OPTIONS, configure
 from hardgap.cli.writing import check_folder
-from hardgap.core.selection import Selection
 from hardgap.core.table import Table
 from hardgap.core.wording import percent
 
@@ -22,17 +20,15 @@ if TYPE_CHECKING:
     from hardgap.studies.symbolic.baselines import Baselines
     from hardgap.worlds.chains.run import SymbolicRun
 
-Keep = Annotated[
-    Path | None,
-    Parameter(help="Folder of measured baselines, read and added to; `baselines` in the store if not given."),
-]
-
 
 @OPTIONS.only("ambiguity", "operators", "bits", "length", "seed").of
 def baselines(
     *holdouts: Annotated[str, Parameter(help="Held-out operators side by side: ^|; every pair if none.")],
     scale: ScaleName = "desk",
-    keep: Keep = None,
+    folder: Annotated[
+        Path | None,
+        Parameter(name="--baselines", help="Folder of measured ones, read and added to; the store's if not given."),
+    ] = None,
     store: StoreFolder = STORE,
     output: Show = TABLES,
     **said: Any,
@@ -46,9 +42,9 @@ def baselines(
 
         hardgap symbolic baselines "^|" --json
         hardgap symbolic baselines "^|&" --length 3 --bits 4 --operators "^,|,&"
-        hardgap symbolic baselines --keep results/symbolic/baselines
+        hardgap symbolic baselines --baselines results/symbolic/baselines
     """
-    from hardgap.studies.symbolic.baselines import measure_all
+    from hardgap.studies.symbolic.baselines import kept_baselines, measure_all
     from hardgap.studies.symbolic.coverage import all_pairs
     from hardgap.studies.symbolic.published import SEEDS
     from hardgap.worlds.chains.operators import PAPER_OPERATORS, parse_operator
@@ -56,20 +52,12 @@ def baselines(
     operators = OPTIONS.values(said).get("operators")
     asked = holdouts or all_pairs([parse_operator(text) for text in operators] if operators else PAPER_OPERATORS)
     runs = [configure(scale, holdout, {"seed": SEEDS[0]} | said) for holdout in asked]
-    folder = _kept_in(keep, store, runs)
+    option, kept = ("--baselines", folder) if folder else ("--store", store / "baselines")
+    if any(kept_baselines(kept, run) is None for run in runs):
+        check_folder(option, kept)
     with one_thread(), show_parts() as progress:
-        found = measure_all(folder, runs, progress)
+        found = measure_all(kept, runs, progress)
     output.show([_as_dict(run, one, scale) for run, one in zip(runs, found, strict=True)], [_table(runs, found)])
-
-
-def _kept_in(keep: Path | None, store: Path, runs: list[SymbolicRun]) -> Path:
-    """The folder of measured baselines, refused if those of these runs are missing and cannot be added."""
-    from hardgap.studies.symbolic.baselines import kept_baselines
-
-    option, folder = ("--keep", keep) if keep else ("--store", store / "baselines")
-    if any(kept_baselines(folder, run) is None for run in runs):
-        check_folder(option, folder)
-    return folder
 
 
 def _as_dict(run: SymbolicRun, found: Baselines, scale: str) -> dict[str, Any]:
@@ -88,33 +76,3 @@ def _table(runs: list[SymbolicRun], found: list[Baselines]) -> Table:
     columns = list(found[0].methods)
     lines = [[one.holdout, *(percent(one.methods[name]["holdout"]) for name in columns)] for one in found]
     return Table("Right answers on held-out pairs, %", ["pair", *columns], lines, columns)
-
-
-def coverage(
-    *,
-    asked: Ask = AS_USUAL,
-    select: Annotated[
-        Selection, Parameter(help="Which checkpoint orders and fills all but its own columns.")
-    ] = "eval-holdout",
-    keep: Keep = None,
-    output: Show = TABLES,
-) -> int:
-    """Hold out each of the 49 pairs in turn: is every one understood better than any baseline explains?
-
-    This is `hardgap reproduce symbolic/coverage`. Baselines of all pairs come first, then one seed of every pair
-    before a second of any, so that a short budget tells the most.
-
-    Try:
-
-        hardgap symbolic coverage --seeds 1 --budget 90m
-        hardgap symbolic coverage --no-run --figure coverage.svg
-    """
-    import hardgap.studies  # noqa: F401  (declares them)
-    from hardgap.studies.study import choose
-    from hardgap.studies.symbolic.coverage import baseline_runs
-
-    folder = _kept_in(keep, asked.store, baseline_runs(asked.scale) if asked.run else [])
-    code, results = measure_studies(choose(["symbolic/coverage"]), asked, baselines=folder)
-    results[0].more["selection"] = select
-    output.show(results[0].as_dict(), tables_of(results))
-    return code
