@@ -25,9 +25,8 @@ def store_of(folder: Path, study: Study, accuracy: dict[tuple[str, str], float])
         share = accuracy[run.holdout, run.condition] + {42: -0.01, 123: 0.0, 456: 0.01}[run.seed]
         right = {"exact": share, "pair": share, "f": share}
         detail: dict[str, Any] = {"holdout": right, "seen": right, "eval": {"holdout": right, "seen": right}}
-        store.put_done(
-            run, [{"step": 1, "visible": 0.9, "holdout": share, "loss": None, "detail": detail}], "", {}, 1.0
-        )
+        point = {"step": 1, "visible": 0.9, "holdout": share, "loss": None, "detail": detail}
+        store.put_all_done([(run, [point], "", {}, 1.0)])
     return store
 
 
