@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -44,3 +45,10 @@ def test_a_statement_is_one_line_and_plain_data(statements: list[Statement]) -> 
     for statement in statements:
         assert "\n" not in statement.claim + statement.cases + statement.detail
         assert statement.as_json()["verdict"] == statement.verdict
+
+
+def test_the_kept_statements_are_what_is_proved(statements: list[Statement]) -> None:
+    """`hardgap report` reads them from the results; details hold floats, which may differ between machines."""
+    kept = json.loads((DOCS.parents[1] / "results" / "baselines" / "theorems.json").read_text())["statements"]
+    told = ("name", "claim", "holds", "as_far_as", "published", "verdict")
+    assert [[one[key] for key in told] for one in kept] == [[s.as_json()[key] for key in told] for s in statements]

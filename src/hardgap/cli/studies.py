@@ -54,7 +54,7 @@ def measure_studies(
     from hardgap.cli.sweep import check_workers, parse_duration, run_and_report
     from hardgap.core.parts import part
     from hardgap.runs.store import Store
-    from hardgap.studies.measure import measure
+    from hardgap.studies.measure import judged, measure
     from hardgap.studies.study import limited, most_informative_first
 
     choose_engine(asked.engine)
@@ -79,7 +79,7 @@ def measure_studies(
     if keep is not None:
         _keep(store, chosen, asked.scale, keep)
     with show_parts("reading the runs") as on_progress:
-        results = [measure(one, asked.scale, store, kept[one.name], on_progress) for one in chosen]
+        results = judged([measure(one, asked.scale, store, kept[one.name], on_progress) for one in chosen])
     for missing in dict.fromkeys(kept[one.name] for one in chosen if one.prepare and not kept[one.name].exists()):
         err().print(f"nothing has been measured in {missing}; what is committed is under results/")
     if asked.figure is not None:

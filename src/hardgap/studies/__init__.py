@@ -8,6 +8,7 @@ from hardgap.studies import (
     gf2,
     k_sweep,
     main_table,
+    main_table_controls,
     per_pattern,
     rule_30_hard,
     theorems,

@@ -18,9 +18,10 @@ from typing import Any
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.report.statistics import wilson
+from hardgap.report.verdicts import NOT_RUN, Verdict, judge_statement
 from hardgap.studies.main_table import radius_2, seeds
 from hardgap.studies.measure import Curve, Measured, StudyResult
-from hardgap.studies.published import Comparison, Found, Published
+from hardgap.studies.published import Found, Published
 from hardgap.studies.study import Arm, study
 from hardgap.studies.symbolic.coverage import all_pairs
 from hardgap.studies.symbolic.published import CASES
@@ -33,7 +34,6 @@ LEAST_RISE = 0.2
 MIDDLE = (0.1, 0.9)
 """A run whose holdout accuracy ends between these neither succeeds nor fails fully."""
 HERE = "hardgap.studies.dynamics"
-HOLDS, FAILS = "holds", "does not hold as written"
 Point = dict[str, Any]
 
 
@@ -57,13 +57,13 @@ class Waits(Published):
 
     some_early: bool = False
 
-    def compare(self, found: Found) -> Comparison:
+    def compare(self, found: Found) -> Verdict:
         assert isinstance(found, Measured)
         seen = seen_at_crossing(found)
         if not seen:
-            return Comparison("no run crosses" if found.n else "not measured")
+            return Verdict("inconclusive", why="no run crosses") if found.n else NOT_RUN
         least = median(seen) if self.some_early else seen[0]
-        return Comparison(HOLDS if least >= LINE - ABOUT else FAILS)
+        return judge_statement(least >= LINE - ABOUT, f"crosses where {100 * least:.0f} % of what is visible is right")
 
 
 @dataclass(frozen=True)
@@ -72,11 +72,12 @@ class Ends(Published):
 
     between: bool = False
 
-    def compare(self, found: Found) -> Comparison:
+    def compare(self, found: Found) -> Verdict:
         assert isinstance(found, Measured)
         if not found.n:
-            return Comparison("not measured")
-        return Comparison(HOLDS if (2 * len(in_the_middle(found)) > found.n) == self.between else FAILS)
+            return NOT_RUN
+        between = len(in_the_middle(found))
+        return judge_statement((2 * between > found.n) == self.between, f"{between} of {found.n} end between")
 
 
 def in_the_middle(arm: Measured) -> list[float]:

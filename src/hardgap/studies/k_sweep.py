@@ -67,7 +67,8 @@ def k_tables(results: Sequence[StudyResult]) -> list[Table]:
     rows = [_row(arms[rule, k, "T = 1"], arms[rule, k, "tempered"], scale) for rule, k, way in arms if way == "T = 1"]
     right = ["hidden of 32", "published", "its mean %", "T = 1", "mean %", "tempered", "tempered mean %"]
     title = f"Patterns hidden, {scale} scale, 50 epochs at T = 1 (tempered: its own ten)"
-    return [Table(title, ["rule", *right, "verdict"], rows, right, detail=["tempered mean %", "its mean %"])]
+    detail = ["why", "tempered mean %", "its mean %"]
+    return [Table(title, ["rule", *right, "verdict", "why"], rows, right, detail)]
 
 
 def _row(arm: Measured, tempered: Measured, scale: Scale) -> list[object]:
@@ -75,8 +76,8 @@ def _row(arm: Measured, tempered: Measured, scale: Scale) -> list[object]:
     assert isinstance(paper, Rate)
     rule, k, _ = words(arm.labels)
     published = [f"{paper.successes}/{paper.n}", paper.mean]
-    verdict = "" if scale == "smoke" else arm.comparison.verdict
-    return [rule, k, *published, _share(arm), _mean(arm), _share(tempered), _mean(tempered), verdict]
+    verdict = ("", "") if scale == "smoke" else (arm.comparison.verdict, arm.comparison.note)
+    return [rule, k, *published, _share(arm), _mean(arm), _share(tempered), _mean(tempered), *verdict]
 
 
 def _share(arm: Measured) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -19,11 +18,12 @@ from hardgap.core.run import Run
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.report.render import Shown, data_frame, html
-from hardgap.report.statistics import mean_interval, wilson
+from hardgap.report.statistics import bootstrap_interval, mean_interval, wilson
+from hardgap.report.verdicts import SILENT, Verdict, corrected, summed_up
 from hardgap.runs.results import import_runs
 from hardgap.runs.store import Store
 from hardgap.runs.summary import Summary, summarise
-from hardgap.studies.published import Comparison, Published, Rate
+from hardgap.studies.published import Published, Rate
 from hardgap.studies.study import Arm, Labels, Study, words
 from hardgap.worlds.chains.selection import PAPERS_CHOICE, select_point
 
@@ -43,6 +43,8 @@ class Measured:
     curves: tuple[Curve, ...] = field(default=(), repr=False)
     published: Published | None = None
     value: Any = None
+    scale: str = ""  # empty where numbers do not depend on it
+    judged: Verdict | None = None  # among the other rows of its table
 
     @property
     def n(self) -> int:
@@ -55,7 +57,11 @@ class Measured:
     @property
     def recovered(self) -> int:
         """Runs that end with at least 70 % holdout accuracy."""
-        return sum(summary.success for summary in self.summaries)
+        return sum(self.outcomes)
+
+    @property
+    def outcomes(self) -> list[bool]:
+        return [summary.success for summary in self.summaries]
 
     @property
     def wilson(self) -> tuple[float, float] | None:
@@ -99,9 +105,17 @@ class Measured:
     def mean_interval(self) -> tuple[float, float] | None:
         return mean_interval(self.accuracies())
 
+    @property
+    def bootstrap(self) -> tuple[float, float] | None:
+        return bootstrap_interval(self.accuracies())
+
     @cached_property
-    def comparison(self) -> Comparison:
-        return Comparison("") if self.published is None else self.published.compare(self)
+    def comparison(self) -> Verdict:
+        """Among the rows of its table if it was judged among them, else alone."""
+        if self.judged is not None:
+            return self.judged
+        alone = SILENT if self.published is None else self.published.compare(self)
+        return replace(alone, scale=self.scale, so_far=self.n < self.planned)
 
     def as_dict(self) -> dict[str, Any]:
         if not self.planned:
@@ -109,11 +123,14 @@ class Measured:
         else:
             found = {name: getattr(self, name) for name in FOUND} | {"runs": [run.id for run in self.runs]}
         published = self.published.as_dict() if self.published else None
-        compared = {"verdict": self.comparison.verdict, "p": self.comparison.p}
-        return {"labels": self.labels, "planned": self.planned, **found, "published": published, **compared}
+        judged = self.comparison.as_dict()
+        return {"labels": self.labels, "planned": self.planned, **found, "published": published, **judged}
 
 
-FOUND = ("n", "recovered", "wilson", "solved", "steps", "median_steps", "restarted", "holdout", "mean", "mean_interval")
+FOUND = (
+    "n", "recovered", "wilson", "solved", "steps", "median_steps", "restarted", "holdout", "mean", "mean_interval",
+    "bootstrap",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -136,10 +153,15 @@ class StudyResult:
         return one
 
     @property
+    def comparison(self) -> Verdict:
+        """All arms as one; a claim of ours has no published one beside it."""
+        return SILENT if self.study.ours else summed_up(arm.comparison for arm in self.arms)
+
+    @property
     def verdict(self) -> str:
-        """The arm's verdict if there is one arm; else how many arms have each. At smoke scale there is none."""
-        found = Counter(filter(None, (arm["verdict"] for arm in self._arms())))
-        return next(iter(found), "") if len(self.arms) == 1 else ", ".join(f"{word} {n}" for word, n in found.items())
+        """The verdict on the claim. At smoke scale there is none."""
+        found = self.comparison
+        return "" if self.scale == "smoke" else f"{found.verdict} ({found.why})" if found.why else found.verdict
 
     def tables(self) -> list[Shown]:
         """Measured beside published, as `hardgap reproduce` prints it."""
@@ -155,7 +177,7 @@ class StudyResult:
     def _arms(self) -> list[dict[str, Any]]:
         arms = [arm.as_dict() for arm in self.arms]
         if self.scale == "smoke":  # a few training steps show nothing
-            return [arm | {"verdict": "", "p": None} for arm in arms]
+            return [arm | {"verdict": "", "word": "", "way": "", "p": None, "needed": None, "why": ""} for arm in arms]
         return arms
 
     def as_dict(self) -> dict[str, Any]:
@@ -186,7 +208,8 @@ def measure(
 ) -> StudyResult:
     """Sum up what is finished of a study; `kept` is the folder of what it keeps, the store's if not said."""
     kept = kept or store.folder / study.folder
-    found = StudyResult(study, scale, tuple(measured(study.arms(scale), store, kept, on_progress)))
+    arms = measured(study.arms(scale), store, kept, on_progress)
+    found = StudyResult(study, scale, tuple(replace(arm, scale=scale if study.scaled else "") for arm in arms))
     if study.more is not None:
         on_progress(f"{study.name}: all arms together", 0, 0)
         found.more.update(part(study.more)(found, store, kept))
@@ -212,6 +235,24 @@ def _as_far_as(curve: Curve, until: int | None) -> Curve:
     return curve if until is None else [point for point in curve if point["step"] <= until]
 
 
+def judged(results: Sequence[StudyResult]) -> list[StudyResult]:
+    """Each arm with its verdict among all rows that stand in one table with it (Holm's correction)."""
+    if any(one.scale == "smoke" for one in results):  # a few training steps show nothing
+        return list(results)
+    tables: dict[tuple[str, str], list[Measured]] = {}
+    for one in results:
+        tables.setdefault(_table_of(one), []).extend(one.arms)
+    verdicts = {key: iter(corrected([arm.comparison for arm in arms])) for key, arms in tables.items()}
+    return [
+        replace(one, arms=tuple(replace(arm, judged=next(verdicts[_table_of(one)])) for arm in one.arms))
+        for one in results
+    ]
+
+
+def _table_of(one: StudyResult) -> tuple[str, str]:
+    return one.study.tables, one.name.partition("/")[0]
+
+
 @contextmanager
 def taken_in(*results: Path) -> Iterator[Store]:
     """A store with the exported runs of these folders, for as long as it is looked at."""
@@ -233,6 +274,7 @@ def pooled(parts: Iterable[Measured], labels: Labels) -> Measured:
         tuple(run for part in chosen for run in part.runs),
         tuple(curve for part in chosen for curve in part.curves),
         whole if len(counts) == len(chosen) else None,
+        scale=next((part.scale for part in chosen), ""),
     )
 
 

@@ -8,6 +8,7 @@ solved three times in a row before that step has stopped in both, and counts wit
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from hardgap.core.specs import Scale
@@ -79,8 +80,11 @@ def column(name: str) -> str:
 
 
 def overall(result: StudyResult) -> Measured:
-    """The patterns of which the paper has a count, as one."""
-    return pooled((arm for arm in result.arms if arm.published is not None), {"pattern": "overall"})
+    """The patterns of which the paper has a count, as one; that single ones differ shows in its verdict."""
+    counted = [(arm, arm.published.count) for arm in result.arms if arm.published and arm.published.count]
+    successes = {int(arm.labels["pattern"]): count for arm, (count, _) in counted}
+    total = Rate(WHERE, successes=sum(successes.values()), n=10 * len(successes), by_pattern=successes)
+    return replace(pooled((arm for arm, _ in counted), {"pattern": "overall"}), published=total)
 
 
 def _together(results: Sequence[StudyResult]) -> Table:

@@ -22,6 +22,7 @@ def lemma_routing(widths: range = range(3, 129)) -> Statement:
         name="Lemma (routing)",
         claim="a softmax head on the circle code can put any mass ρ < 1 on a neighbour, at every position",
         cases=f"W = {widths[0]} … {widths[-1]}, both offsets, ρ up to 1 - 1e-12, every position",
+        as_far_as=f"width {widths[-1]}",
         holds=not short,
         detail=f"missed at (W, ρ) = {short[0]}" if short else "with score scale ln((W-1)ρ/(1-ρ)) / (1 - cos 2π/W)",
     )

@@ -33,7 +33,7 @@ def store_of(folder: Path, study: Study, accuracy: dict[tuple[str, str], float])
 @pytest.mark.parametrize(
     ("shares", "verdict"),
     [((0.7, 0.5, 0.3, 0.4), "holds"), ((0.2, 0.5, 0.3, 0.4), "does not hold as written"),
-     ((0.7, 0.5, 0.495, 0.49), "not told apart")],
+     ((0.7, 0.5, 0.495, 0.49), "inconclusive")],
 )  # fmt: skip
 def test_the_order_of_pairs_is_contradicted_only_by_what_is_told_apart(
     tmp_path: Path, shares: tuple[float, ...], verdict: str
@@ -41,7 +41,7 @@ def test_the_order_of_pairs_is_contradicted_only_by_what_is_told_apart(
     study = STUDIES["chains/order"]
     by_place = {(pair, "familiar"): share for pair, share in zip(("^|", "&L", "R^", "d|"), shares, strict=True)}
     result = study.measure(store_of(tmp_path, study, by_place))
-    assert result.arm.comparison.verdict == verdict
+    assert result.arm.comparison.word == verdict
     (table,) = order_tables([result])
     assert verdict in table.title
 
@@ -52,7 +52,7 @@ def test_labels_alone_halve_the_accuracy_or_do_not(tmp_path: Path, left: float, 
     pairs = ("^|", "&L", "R^", "d|")
     shares = {(p, "familiar"): 0.6 for p in pairs} | {(p, "label-only"): left for p in pairs}
     (table,) = against_tables([study.measure(store_of(tmp_path, study, shares))])
-    assert [row[-1] for row in table.rows] == [verdict] * 5
+    assert [row[-1] for row in table.rows] == [f"{verdict} at desk scale"] * 5
     assert table.rows[-1][4] == "0.39"  # of the paper's own means
 
 
@@ -70,6 +70,6 @@ def test_analyses_that_are_missing_or_damaged_are_not_measured(tmp_path: Path) -
     (tmp_path / "symbolic").mkdir()
     (tmp_path / "symbolic" / "analyses-desk.json").write_text(json.dumps({"runs": 3}))
     result = study.measure(Store(tmp_path))
-    assert {arm.comparison.verdict for arm in result.arms} == {"not measured"}
+    assert {arm.comparison.word for arm in result.arms} == {"not run"}
     with pytest.raises(BadInput, match="no network of Experiment 2"):
         substitution([result])

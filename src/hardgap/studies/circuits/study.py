@@ -21,6 +21,7 @@ from hardgap.runs.results import write_text
 from hardgap.runs.store import Row, Store
 from hardgap.runs.summary import summarise
 from hardgap.studies.circuits.quantities import QUANTITIES, SHARE, Network, Quantity
+from hardgap.studies.kept import kept_file
 from hardgap.studies.measure import StudyResult
 from hardgap.studies.study import Arm, study
 from hardgap.worlds.automaton.regime import Unrolling
@@ -112,12 +113,12 @@ def _networks(scale: Scale, kept: Path) -> list[Network]:
 
 @cache
 def _read(path: Path, written: int) -> Network | None:
-    """A kept file; one that is damaged counts as not there."""
+    """A kept file; one in which a number is missing counts as not there."""
+    found = kept_file(path.parent, path.name)
     try:
-        found: Network = json.loads(path.read_text(encoding="utf-8"))
-        for one in QUANTITIES:
-            one.find(found)
-    except (OSError, ValueError, KeyError, TypeError, StopIteration):
+        for one in QUANTITIES if found is not None else ():
+            one.find(found or {})
+    except (KeyError, TypeError, StopIteration):
         return None
     return found
 

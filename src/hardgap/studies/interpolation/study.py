@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,9 +17,10 @@ from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.runs.results import write_text
 from hardgap.runs.store import Store
-from hardgap.studies.interpolation.published import PUBLISHED, TEMPORAL, compare
+from hardgap.studies.interpolation.published import PUBLISHED, TEMPORAL
+from hardgap.studies.kept import kept_file
 from hardgap.studies.measure import StudyResult
-from hardgap.studies.published import Comparison, Found, Number, Published
+from hardgap.studies.published import Number, Published, Spread
 from hardgap.studies.study import Arm, study
 from hardgap.worlds.automaton.gap import Gap
 from hardgap.worlds.automaton.rule import parse_rule
@@ -28,19 +28,6 @@ from hardgap.worlds.automaton.rule import parse_rule
 SAMPLING = 2.2
 """Points by which 2,000 asked cells may be off, at the 5 % level."""
 HERE = "hardgap.studies.interpolation.study"
-
-
-@dataclass(frozen=True)
-class Spread(Published):
-    """The smallest and the largest of several runs, in percent."""
-
-    low: float
-    high: float
-
-    def compare(self, found: Found) -> Comparison:
-        if found.value is None:
-            return Comparison("not measured")
-        return Comparison(compare(tuple(found.value), (self.low, self.high)))
 
 
 @study("interpolation/levels", tables=f"{HERE}:computed_tables", prepare=f"{HERE}:measure_levels")
@@ -52,7 +39,7 @@ def levels(scale: Scale) -> Iterator[Arm]:
             yield Arm({"level": level, "method": method}, (), Spread("Table 1", low, high), compute)
 
 
-@study("interpolation/temporal", tables=f"{HERE}:computed_tables", prepare=f"{HERE}:measure_temporal")
+@study("interpolation/temporal", tables=f"{HERE}:computed_tables", prepare=f"{HERE}:measure_temporal", scaled=False)
 def temporal(scale: Scale) -> Iterator[Arm]:
     """Given the network's own input and supervision, forests and neighbours still miss the hidden pattern."""
     for (pattern,), methods in TEMPORAL.items():
@@ -71,7 +58,7 @@ def _temporal_file(pattern: int) -> str:
 
 def measure_levels(scale: Scale, store: Store, kept: Path, on_progress: Progress, is_late: Callable[[], bool]) -> None:
     """The first six solved Rule 150 networks of the store; without any there is nothing to measure."""
-    if is_late() or _kept(kept, _levels_file(scale)) is not None:
+    if is_late() or kept_file(kept, _levels_file(scale)) is not None:
         return
     from hardgap.studies.interpolation.measure import Setting, as_report, measure_runs, solved_runs
 
@@ -88,7 +75,7 @@ def measure_temporal(
     from hardgap.studies.interpolation.temporal import temporal_report
 
     for (pattern,) in TEMPORAL:
-        if not is_late() and _kept(kept, _temporal_file(pattern)) is None:
+        if not is_late() and kept_file(kept, _temporal_file(pattern)) is None:
             gap = Gap(parse_rule("150"), (pattern,))
             _keep(kept / _temporal_file(pattern), temporal_report(gap, on_progress=on_progress))
 
@@ -97,22 +84,13 @@ def _keep(path: Path, report: dict[str, Any]) -> None:
     write_text(path, json.dumps(report, indent=1) + "\n")
 
 
-def _kept(folder: Path, name: str) -> dict[str, Any] | None:
-    """A kept file; one that is damaged counts as not there."""
-    try:
-        found = json.loads((folder / name).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
 def _holdout_range(name: str, level: str, method: str, kept: Path) -> list[float] | None:
-    report = _kept(kept, name) or {"table": []}
+    report = kept_file(kept, name) or {"table": []}
     return next((line["holdout"].get(method) for line in report["table"] if line["level"] == level), None)
 
 
 def _holdout(name: str, method: str, kept: Path) -> float | None:
-    found = (_kept(kept, name) or {"methods": {}})["methods"].get(method)
+    found = (kept_file(kept, name) or {"methods": {}})["methods"].get(method)
     return None if found is None else round(100 * found["holdout"], 1)
 
 
@@ -123,9 +101,12 @@ def computed_tables(results: Sequence[StudyResult]) -> list[Table]:
 
 def _table(one: StudyResult) -> Table:
     labels = list(one.arms[0].labels)
-    rows = [[*a.labels.values(), _printed(a.published), _shown(a.value), a.comparison.verdict] for a in one.arms]
+    rows = [
+        [*a.labels.values(), _printed(a.published), _shown(a.value), a.comparison.verdict, a.comparison.why]
+        for a in one.arms
+    ]
     right = ["published %", "measured %"]
-    return Table(f"{one.name}: {one.study.claim}", [*labels, *right, "verdict"], rows, right)
+    return Table(f"{one.name}: {one.study.claim}", [*labels, *right, "verdict", "why"], rows, right, detail=["why"])
 
 
 def _printed(published: Published | None) -> str:

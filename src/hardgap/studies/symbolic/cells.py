@@ -1,7 +1,7 @@
 """The symbolic table (paper §4.6) as tables: means over seeds, at each choice of checkpoint, measured beside published.
 
-The paper prints three seeds a cell and no success counts, so means are compared: `lower` or `higher` if Welch's t-test
-tells them apart at the 5 % level. Three seeds against three can tell little apart, so nothing here is said to agree.
+The paper prints three seeds a cell and no success counts, so means are compared. Three seeds against three can tell
+little apart, so most cells are inconclusive.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean, pstdev
 
 from hardgap.core.table import Table
-from hardgap.report.statistics import holm, same_mean_p
+from hardgap.report.statistics import same_mean_p, sample_of
 from hardgap.studies.measure import Measured, StudyResult
 from hardgap.studies.published import Seeds
 from hardgap.studies.symbolic.accuracy import accuracies
@@ -43,20 +43,18 @@ def published_shares(arm: Measured) -> dict[int, float]:
 
 
 def verdict_table(results: Results) -> Table:
-    """One row a study: published and measured mean, interval, verdict, and p with Holm's correction for all rows."""
+    """One row a study: published and measured mean, interval, verdict; p is with Holm's correction for all rows."""
     scale = results[0].scale
     compared = {one.name: one.arm.comparison for one in results if scale != "smoke"}  # smoke has no verdicts
-    ps = {name: found.p for name, found in compared.items() if found.p is not None}
-    corrected = dict(zip(ps, holm(list(ps.values())), strict=True))
     rows: list[list[object]] = []
     for one in results:
         arm, name = one.arm, one.name
         means = [_mean(exact(arm, by)) for by in (PAPERS_CHOICE, "eval-seen", "final")]
         spread = arm.mean_interval if len(set(arm.accuracies())) > 1 else None  # equal seeds show no spread to go by
         published = f"{100 * fmean(published_shares(arm).values()):.1f}"
-        verdict = compared[name].verdict if name in compared else ""
-        rows.append([name, published, f"{arm.n}/{arm.planned}", means[0], _interval(spread), *means[1:], verdict,
-                     _p(ps.get(name)), _p(corrected.get(name))])  # fmt: skip
+        found = compared.get(name)
+        told = [found.verdict, found.note, _p(found.p)] if found else ["", "", _p(None)]
+        rows.append([name, published, f"{arm.n}/{arm.planned}", means[0], _interval(spread), *means[1:], *told])
     columns = [
         "study",
         "published %",
@@ -66,16 +64,16 @@ def verdict_table(results: Results) -> Table:
         "chosen by seen %",
         "at the end %",
         "verdict",
-        "p",
+        "why",
         "p, Holm",
     ]
     title = (
         f"Held-out pairs: whole derivation right, mean over seeds; measured at {scale} scale, checkpoint chosen by "
         "held-out evaluation examples as in the paper"
     )
-    detail = ["seeds", "95 % interval", "chosen by seen %", "at the end %", "p", "p, Holm"]
+    detail = ["seeds", "95 % interval", "chosen by seen %", "at the end %", "p, Holm", "why"]
     claims = [one.study.claim for one in results]
-    return Table(title, columns, rows, columns[1:4] + columns[5:7] + columns[8:], detail, claims)
+    return Table(title, columns, rows, columns[1:4] + columns[5:7] + columns[9:], detail, claims)
 
 
 def paper_table(results: Results, by: Selection = PAPERS_CHOICE) -> Table:
@@ -98,7 +96,15 @@ def ambiguity_table(results: Results, weaker: Results) -> Table:
         for by in SELECTIONS:
             values = [exact(arm, by) for arm in (default[holdout], other)]
             both = [f"{_mean(v)}{_spread(v)}" for v in values]
-            rows.append([holdout, by, *both, _p(same_mean_p(*values)), published])
+            rows.append(
+                [
+                    holdout,
+                    by,
+                    *both,
+                    _p(same_mean_p(*map(sample_of, values)) if min(map(len, values)) > 1 else None),
+                    published,
+                ]
+            )
     columns = ["holdout", "checkpoint by", "none fits the held-out pair %", "some do %", "p", "published %"]
     title = (
         f"Held-out accuracy, mean ± standard deviation over {weaker[0].arm.planned} seeds, {weaker[0].scale} scale, "

@@ -7,7 +7,6 @@ op2 in 100 %, as only seen pairs are, so ours is compared on seen examples.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -17,9 +16,10 @@ from hardgap.core.errors import BadInput
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.runs.store import Store
-from hardgap.studies.interpolation.study import Spread, computed_tables
+from hardgap.studies.interpolation.study import computed_tables
+from hardgap.studies.kept import kept_file
 from hardgap.studies.measure import StudyResult
-from hardgap.studies.published import Number, Published
+from hardgap.studies.published import Number, Published, Spread
 from hardgap.studies.study import Arm, study
 from hardgap.studies.symbolic import published
 
@@ -59,10 +59,8 @@ def _value(scale: Scale, pair: str, find: Callable[[Run], Any], kept: Path) -> A
 
 @cache
 def _opened(path: Path) -> list[Run]:
-    try:
-        return list(json.loads(path.read_text(encoding="utf-8"))["runs"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
+    runs = (kept_file(path.parent, path.name) or {}).get("runs")
+    return runs if isinstance(runs, list) else []
 
 
 @study("chains/probes", **SHOWN)

@@ -14,9 +14,10 @@ from statistics import fmean
 from hardgap.core.run import only
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
-from hardgap.report.statistics import same_mean_p
+from hardgap.report.statistics import same_mean_p, sample_of
+from hardgap.report.verdicts import LEVEL, NOT_RUN, Verdict, judge_mean, judge_statement
 from hardgap.studies.measure import Measured, StudyResult
-from hardgap.studies.published import Comparison, Found, Published
+from hardgap.studies.published import Found, Published
 from hardgap.studies.study import Arm, study
 from hardgap.studies.symbolic.published import BY_SEED, CASES
 from hardgap.studies.symbolic.table import symbolic_runs
@@ -24,10 +25,8 @@ from hardgap.worlds.chains.run import SymbolicRun
 from hardgap.worlds.chains.tokens import Condition
 
 HERE = "hardgap.studies.symbolic.relations"
-LEVEL = 0.05
 HALF = (1 / 3, 2 / 3)
 """What is still called about half. The paper's own four pairs have 22 to 61 %, their mean 39 %."""
-HOLDS, FAILS, OPEN = "holds", "does not hold as written", "not told apart"
 
 
 def groups(arm: Measured) -> dict[tuple[str, str], list[float]]:
@@ -44,41 +43,42 @@ class Order(Published):
 
     pairs: tuple[str, ...] = ()
 
-    def compare(self, found: Found) -> Comparison:
+    def compare(self, found: Found) -> Verdict:
         assert isinstance(found, Measured)
         seeds = {pair: values for (pair, _), values in groups(found).items()}
-        if len(seeds) < len(self.pairs):
-            return Comparison("not measured")
-        if tuple(order(found)) == self.pairs:
-            return Comparison(HOLDS)
-        swapped = [
-            same_mean_p(seeds[better], seeds[worse])
+        if min((len(values) for values in seeds.values()), default=0) < 2 or len(seeds) < len(self.pairs):
+            return NOT_RUN
+        ps = {
+            (better, worse): same_mean_p(sample_of(seeds[better]), sample_of(seeds[worse]))
             for better, worse in combinations(self.pairs, 2)
             if fmean(seeds[better]) < fmean(seeds[worse])
-        ]
-        p = min((p for p in swapped if p is not None), default=None)
-        return Comparison(FAILS if p is not None and p < LEVEL else OPEN, p)
+        }
+        if not ps:
+            return judge_statement(holds=True)
+        (better, worse), p = min(ps.items(), key=lambda item: item[1])
+        swapped = f"{worse} above {better}"
+        return Verdict("does not hold as written" if p < LEVEL else "inconclusive", p=p, why=swapped)
 
 
 @dataclass(frozen=True)
 class Alike(Published):
     """That two conditions do not differ."""
 
-    def compare(self, found: Found) -> Comparison:
+    def compare(self, found: Found) -> Verdict:
         first, second = two(found)
-        p = same_mean_p(first, second)
-        return Comparison("not measured") if p is None else Comparison(OPEN if p >= LEVEL else FAILS, p)
+        return judge_mean(second, sample_of(first)) if first else NOT_RUN
 
 
 @dataclass(frozen=True)
 class Halved(Published):
     """That the second condition has about half of the first's accuracy."""
 
-    def compare(self, found: Found) -> Comparison:
+    def compare(self, found: Found) -> Verdict:
         first, second = two(found)
         if not first or not second or not fmean(first):
-            return Comparison("not measured")
-        return Comparison(HOLDS if HALF[0] <= fmean(second) / fmean(first) <= HALF[1] else FAILS)
+            return NOT_RUN
+        left = fmean(second) / fmean(first)
+        return judge_statement(HALF[0] <= left <= HALF[1], f"{100 * left:.0f} % is left")
 
 
 def order(found: Found) -> dict[str, float]:
