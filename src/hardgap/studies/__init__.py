@@ -11,6 +11,7 @@ from hardgap.studies import (
     main_table_controls,
     per_pattern,
     rule_30_hard,
+    setup,
     theorems,
 )
 from hardgap.studies.circuits import study as circuits
