@@ -11,10 +11,11 @@ from pathlib import Path
 from hardgap.core.progress import Progress, silent
 from hardgap.report.document import Content, marks, read_page, write_page
 from hardgap.studies import index, main_table_document
+from hardgap.studies.circuits import study as circuits
 from hardgap.studies.symbolic import document as symbolic
 from hardgap.studies.tempered import document as tempered
 
-PAGES = ("README.md", "docs/symbolic.md", "docs/tempered.md", "results/README.md")
+PAGES = ("README.md", "docs/circuits.md", "docs/symbolic.md", "docs/tempered.md", "results/README.md")
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ BLOCK_SETS = (
     BlockSet("the main table", main_table_document.BLOCKS, main_table_document.content),
     BlockSet("the tempered recipe", tempered.BLOCKS, tempered.content),
     BlockSet("Experiment 2", symbolic.BLOCKS, lambda results: symbolic.content(results / "symbolic")),
+    BlockSet("solved networks", ("circuits",), circuits.content),
     BlockSet("the index", index.BLOCKS, index.content),
 )
 

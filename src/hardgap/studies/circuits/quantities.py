@@ -26,7 +26,10 @@ class Quantity:
     unit: str = "%"
 
     @property
-    def number(self) -> Number:
+    def number(self) -> Number | None:
+        """What the paper prints, if it does."""
+        if not self.published:
+            return None
         mean = fmean(self.published)
         return Number("Appendix B", round(mean, 2), POINTS if self.unit == "%" else RATIO * abs(mean))
 
@@ -40,14 +43,20 @@ def _lens(level: str, network: Network) -> float:
     return 100 * float(next(one for one in network["lens"]["levels"] if one["title"] == level)["holdout"])
 
 
-def _without(layer: str, network: Network) -> float:
+def _without(layer: str, network: Network, of: str = "holdout") -> float:
     found = (one for one in network["layers"]["results"] if (one["title"], one["kind"]) == (layer, "zero"))
-    return 100 * float(next(found)["holdout"])
+    return 100 * float(next(found)[of])
 
 
-def _patched(site: str, network: Network) -> float:
-    found = (one for one in network["patching"]["patches"] if (one["site"], one["where"]) == (site, "everywhere"))
+def _patched(site: str, network: Network, where: str = "everywhere") -> float:
+    found = (one for one in network["patching"]["patches"] if (one["site"], one["where"]) == (site, where))
     return 100 * float(next(found)["recovery"])
+
+
+def _transfer(level: str, network: Network) -> float:
+    """Of XOR, by a probe that was taught by visible cells alone, on hidden ones."""
+    found = (one for one in network["probes"]["readings"] if one["title"] == level and one["transfer"] is not None)
+    return 100 * float(next(found)["transfer"])
 
 
 def _coefficient(of: Callable[[Sequence[float]], float], network: Network) -> float:
@@ -83,4 +92,10 @@ QUANTITIES = (
     Quantity("patching", "layer 0 put back", (98.6, 100.0), partial(_patched, "layers.0.normed2")),
     Quantity("patching", "layer 1 put back", (100.0, 100.0), partial(_patched, "layers.1.normed2")),
     Quantity("parity neurons", "difference", (1.0,), lambda one: abs(one["neurons"]["best"][0]["difference"]), ""),
+    # Not in the paper.
+    Quantity("layer zeroed", "layer 0, all cells", (), partial(_without, "layer 0", of="overall")),
+    Quantity("layer zeroed", "layer 1, all cells", (), partial(_without, "layer 1", of="overall")),
+    Quantity("probe", "hidden XOR, after layer 0", (), partial(_transfer, "after layer 0")),
+    Quantity("probe", "hidden XOR, after layer 1", (), partial(_transfer, "after layer 1")),
+    Quantity("patching", "layer 0, target cell", (), partial(_patched, "layers.0.normed2", where="target")),
 )  # fmt: skip
