@@ -15,20 +15,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hardgap.api import (
-        Automaton,
-        BadInput,
-        Chains,
-        Result,
-        Results,
-        grid,
-        list_studies,
-        results,
-        study,
-        sweep,
-        train,
-        trust,
-    )
+    from hardgap.api.claims import list_studies, study
+    from hardgap.api.configs import Automaton, Chains, grid
+    from hardgap.api.result import Result, Results
+    from hardgap.api.training import results, sweep, train
+    from hardgap.core.errors import BadInput
+    from hardgap.core.plugins import trust
 
 __version__ = "0.1.0"
 

@@ -310,6 +310,8 @@ def test_a_sweep_finds_code_where_its_driver_does_and_names_what_failed(nets: An
     assert all("no luck" in why for why in found.failed.values())
     assert repr(found) == "4 runs in runs, 2 failed"
     assert not found.left
+    twice = hg.sweep([runs[0], runs[0]], "runs", workers=1, watch=False)
+    assert [one.id for one in twice] == [runs[0].id]  # a run is one run, however often it is named
     assert found[1].certify(steps=1).passed  # its processes find the code, too
     with pytest.raises(hg.BadInput, match="workers 0: at least one is needed"):
         hg.sweep(runs, "runs", workers=0)

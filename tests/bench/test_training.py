@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hardgap.bench.geometry import GEOMETRIES
 from hardgap.bench.step import measure_step
+from hardgap.bench.training import GEOMETRIES
 from hardgap.nn.native import engine
 
 

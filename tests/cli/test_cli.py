@@ -292,6 +292,9 @@ def test_train_then_look_then_export_then_import_then_remove(call: Call, tmp_pat
     (listed,) = json.loads(call("runs", "list", "--json")[1])
     assert listed.pop("differs") == ""  # there is nothing else
     assert {key: trained[key] for key in listed} == listed
+    table = call("runs", "show", run)[1]
+    assert "unrolling.feedback" in table
+    assert not set("{}[]'") & set(table.partition("Curve")[0])  # a config as its user writes it
     shown = json.loads(call("runs", "show", run[:5], "--json")[1])
     assert [point["step"] for point in shown["curve"]] == [0, 2]
     assert shown["versions"]["threads"] == 1

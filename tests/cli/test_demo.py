@@ -92,10 +92,10 @@ def test_the_second_start_tells_the_whole_story_with_its_restart(
     told = capsys.readouterr().out
     assert ended.value.code == 0
     assert steps(told) == [0, 550, 600, 650, 700, 750]
-    before, _, after = told.partition("started again at step 600: visible cells contradicted the network")
+    before, _, after = told.partition("started again before step 650: visible cells contradicted the network")
     assert (max(steps(before)), min(steps(after))) == (600, 650)
     page = (tmp_path / "hardgap-demo.html").read_text()
-    assert "at step 600 visible cells of the training rows contradicted" in page
+    assert "before step 650 visible cells of the training rows contradicted" in page
     assert page.count(">started again</text>") == 1
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from hardgap.cli import main
-from hardgap.cli import progress as module
 from hardgap.cli.progress import show_parts
+from hardgap.runs import watching as module
 
 
 @pytest.fixture(autouse=True)

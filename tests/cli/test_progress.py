@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from hardgap.cli import progress as module
-from hardgap.cli.output import duration
-from hardgap.cli.progress import QUIET_SECONDS, show_sweep
+from hardgap.cli.progress import show_sweep
+from hardgap.core.wording import duration
+from hardgap.runs import watching as module
 from hardgap.runs.local import SweepProgress
+from hardgap.runs.watching import QUIET_SECONDS
 
 
 def at(done: int, rate: float, failed: int = 0) -> SweepProgress:

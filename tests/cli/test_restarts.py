@@ -50,7 +50,7 @@ def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[str, str]
 
 def test_training_and_its_curve_say_so(capsys: pytest.CaptureFixture[str]) -> None:
     out, err = call(capsys, *TRAIN, "--restart-at", "4")
-    assert "started again at step 4" in out
+    assert "started again before step 6" in out
     lines = [line for line in err.splitlines() if line.startswith("step")]
     assert next(line for line in lines if "started again" in line).startswith("step 6/8")  # at once, not 2 s later
     (row,) = Store(Path("hardgap-runs")).rows()

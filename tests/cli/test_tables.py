@@ -127,6 +127,20 @@ def _together(*texts: str) -> str:
     return "".join("".join(text.split()) for text in texts)
 
 
+def test_words_of_the_first_column_are_broken_between_words_alone() -> None:
+    table = Table("", ["study", "runs"], [["symbolic/nand-or/label-only or another", "1/10"]], ["runs"])
+    assert at(table, 38)[3].startswith("│ symbolic/nand-or/label-only │ 1/10 │")
+    assert at(table, 38)[4].startswith("│ or another ")
+    assert at(table, 37)[0] == "symbolic/nand-or/label-only or"  # no room for its longest word: stacked
+
+
+def test_a_list_of_studies_and_its_longest_table_fit_80_columns(tables: list[Table]) -> None:
+    (studies,) = [table for table in tables if table.title.startswith("Studies at")]
+    assert max(map(len, studies.notes)) < 120
+    (wide,) = [table for table in tables if table.title.startswith("wide, ")]
+    assert all(at(table, 80)[0].startswith("┏") for table in (studies, wide))
+
+
 def test_detail_goes_from_the_last_on_then_rows_are_stacked() -> None:
     row = ["9dcd", "one two", 600, "1 min 30 s"]
     table = Table("", ["run", "about", "steps", "time"], [row], ["steps"], ["steps", "time"])

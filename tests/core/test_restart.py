@@ -32,7 +32,7 @@ class Table(nn.Module):
         self.table = torch.from_numpy(table.astype(np.float32))
 
     def forward(self, cells: Tensor) -> Tensor:
-        return self.table[patterns_of((cells > 0.5).long(), 1)] * 2 - 1
+        return self.table[patterns_of((cells > 0.5).numpy(), 1).astype(np.int64)] * 2 - 1
 
 
 @pytest.mark.parametrize("rule", ["30", "150", "106"])

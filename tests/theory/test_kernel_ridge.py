@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hardgap.theory import kernel_ridge
 from hardgap.theory.cube import LabelFamily, parity
-from hardgap.theory.ridge_signs import ridge_signs
+from hardgap.theory.kernel_ridge import ridge_signs
 
 
 def test_both_routes_hold_for_parity() -> None:

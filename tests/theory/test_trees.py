@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from hardgap.theory import forests, trees
+from hardgap.theory import trees
 from hardgap.theory.cube import LabelFamily, parity, rule_labels
 from hardgap.worlds.automaton.rule import parse_rule
 
@@ -36,10 +36,10 @@ def test_scikit_learn_agrees_on_wider_neighbourhoods(n: int) -> None:
 
 
 def test_bootstrapped_forests_are_not_always_wrong() -> None:
-    statement = forests.lemma_bootstrapped_forests()
+    statement = trees.lemma_bootstrapped_forests()
     assert statement.verdict == "does not hold as written"
     assert "63927/823543" in statement.detail
-    assert forests.lemma_full_support().holds
+    assert trees.lemma_full_support().holds
 
 
 def test_the_exact_chance_is_what_scikit_learn_shows() -> None:
@@ -48,11 +48,11 @@ def test_the_exact_chance_is_what_scikit_learn_shows() -> None:
     points = [[q >> i & 1 for i in range(3)] for q in range(8)]
     forest = RandomForestClassifier(800, random_state=0).fit(points[1:], parity(3)[1:])
     right = sum(tree.predict([points[0]])[0] == list(forest.classes_).index(1) for tree in forest.estimators_)
-    chance = forests.bootstrapped_tree_right(parity(3), 0)
+    chance = trees.bootstrapped_tree_right(parity(3), 0)
     spread = float(chance * (1 - chance) / 800) ** 0.5
     assert abs(right / 800 - float(chance)) < 4 * spread
 
 
 def test_draws_that_hit_every_point() -> None:
-    assert [forests.onto(3, size) for size in range(1, 5)] == [1, 6, 6, 0]
-    assert forests.forest_right(Fraction(1, 2), 3) == Fraction(1, 2)
+    assert [trees.onto(3, size) for size in range(1, 5)] == [1, 6, 6, 0]
+    assert trees.forest_right(Fraction(1, 2), 3) == Fraction(1, 2)

@@ -9,6 +9,7 @@
 | code of your own | `trust` |
 | what is refused | `BadInput`, always one sentence |
 """
+# ruff: noqa: F401
 
 from hardgap.api.claims import list_studies, study
 from hardgap.api.configs import Automaton, Chains, grid
@@ -16,18 +17,3 @@ from hardgap.api.result import Result, Results
 from hardgap.api.training import results, sweep, train
 from hardgap.core.errors import BadInput
 from hardgap.core.plugins import trust
-
-__all__ = [
-    "Automaton",
-    "BadInput",
-    "Chains",
-    "Result",
-    "Results",
-    "grid",
-    "list_studies",
-    "results",
-    "study",
-    "sweep",
-    "train",
-    "trust",
-]

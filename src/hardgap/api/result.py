@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -236,25 +236,17 @@ class Finding:
         return self.table()._repr_html_()
 
 
-class Findings(Mapping[str, Finding]):
+class Findings(dict[str, Finding]):
     """What was found, by analysis; `does_not_apply` says why others were not made."""
 
     def __init__(self, found: dict[str, Finding], does_not_apply: dict[str, str]) -> None:
-        self._found, self.does_not_apply = found, does_not_apply
+        super().__init__(found)
+        self.does_not_apply = does_not_apply
 
-    def __getitem__(self, name: str) -> Finding:
+    def __missing__(self, name: str) -> Finding:
         if name in self.does_not_apply:
             raise BadInput(f"{name} does not apply: {self.does_not_apply[name]}")
-        return self._found[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._found
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._found)
-
-    def __len__(self) -> int:
-        return len(self._found)
+        raise KeyError(name)
 
     def __repr__(self) -> str:
         return f"Findings({', '.join(self)})"

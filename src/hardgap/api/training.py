@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from hardgap.api.result import Result, Results
-from hardgap.api.watching import Lines
 from hardgap.core.run import Run
-from hardgap.core.wording import percent
 from hardgap.runs.listing import conditions
 from hardgap.runs.local import SweepProgress, run_sweep
-from hardgap.runs.signals import Signals
+from hardgap.runs.signals import Signals, interrupt
 from hardgap.runs.store import Store, open_store
+from hardgap.runs.watching import run_lines, sweep_lines
 
 STORE = "hardgap-runs"
 Watch = bool | Callable[[dict[str, Any]], None]
@@ -38,9 +37,10 @@ def train(run: Run, store: Store | Path | str = STORE, *, watch: Watch = True) -
 
     opened, stop = open_store(store, create=True), threading.Event()
     watcher = Observer(should_stop=stop.is_set)
-    if watch:
-        tell = watch if callable(watch) else _evaluations(run)
-        watcher.on_point = lambda point: tell(point.as_dict())
+    if callable(watch):
+        watcher.on_point = lambda point: watch(point.as_dict())
+    elif watch:
+        watcher.on_point, watcher.on_step = run_lines(run.budget.steps, at_once=False)
     _tell_other_code(opened, [run])
     with _one_thread(), _stopped_by(stop.set):
         train_here(opened, run, watcher)
@@ -57,15 +57,16 @@ def sweep(
 ) -> Results:
     """Train what is missing of these runs in worker processes, as many as cores, for at most so many seconds.
 
-    What is finished comes back, in the order asked for; `.failed` says which failed and why, `.left` what is not done.
-    Killed or stopped, the same call goes on from there.
+    What is finished comes back, each run once, in the order asked for; `.failed` says which failed and why, `.left`
+    what is not done. Killed or stopped, the same call goes on from there.
 
         runs = hg.grid(hg.Automaton(150, hide=2), seed=range(5), unrolling__feedback=["soft", "hard"])
         frame = hg.sweep(runs, store="runs").frame()
     """
-    wanted, opened = [runs] if isinstance(runs, Run) else list(runs), open_store(store, create=True)
+    opened = open_store(store, create=True)
+    wanted = list({run.id: run for run in ([runs] if isinstance(runs, Run) else runs)}.values())
     _tell_other_code(opened, wanted)
-    tell = watch if callable(watch) else _progress() if watch else lambda now: None
+    tell = watch if callable(watch) else sweep_lines(at_once=False) if watch else lambda now: None
     if run_sweep(opened, wanted, workers=workers, seconds=seconds, on_progress=tell) == "interrupted":
         raise KeyboardInterrupt
     found = _results(opened, [run.id for run in wanted], left=wanted)
@@ -104,27 +105,6 @@ def _tell_other_code(store: Store, runs: list[Run]) -> None:
         print(f"hardgap: {sentence}", file=sys.stderr)
 
 
-def _evaluations(run: Run) -> Callable[[dict[str, Any]], None]:
-    lines = Lines()
-
-    def tell(now: dict[str, Any]) -> None:
-        shares = ", ".join(f"{name} {percent(now[name])} %" for name in ("visible", "holdout"))
-        lines.tell(f"step {now['step']}/{run.budget.steps}: {shares}")
-
-    return tell
-
-
-def _progress() -> Callable[[SweepProgress], None]:
-    lines = Lines()
-
-    def tell(now: SweepProgress) -> None:
-        left = "" if now.seconds_left is None else f", at most {now.seconds_left:.0f} s left"
-        failed = f", {now.failed} failed" if now.failed else ""
-        lines.tell(f"{now.done}/{now.total} runs done{failed}{left}")
-
-    return tell
-
-
 @contextmanager
 def _one_thread() -> Iterator[None]:
     """A run is trained on one thread, wherever: its numbers depend on the count. Afterwards it is as before."""
@@ -146,9 +126,5 @@ def _stopped_by(stop: Callable[[], object]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    with Signals(stop, _interrupt):
+    with Signals(stop, interrupt):
         yield
-
-
-def _interrupt() -> None:
-    raise KeyboardInterrupt

@@ -48,8 +48,8 @@ class Contender:
 def contenders() -> list[Contender]:
     """Return everything that is compared, ours first."""
     return [
-        Contender("hardgap bit-sliced", "hardgap", "final state", _bit_sliced),
-        Contender("hardgap bit-sliced", "hardgap", "whole trajectory", _bit_sliced_trajectory),
+        Contender("hardgap bit-sliced", "hardgap", "final state", lambda: _bit_sliced(bitslice.evolve)),
+        Contender("hardgap bit-sliced", "hardgap", "whole trajectory", lambda: _bit_sliced(bitslice.rollout)),
         Contender("hardgap NumPy", "hardgap", "whole trajectory", lambda: lambda rows, t: rollout(RULE, rows, t)),
         Contender("CAX", "cax", "final state", _cax),
         Contender("CellPyLib", "cellpylib", "whole trajectory", lambda: _cellpylib(memoize=False), rowwise=True),
@@ -129,12 +129,8 @@ def _ratio(theirs: list[float], ours: list[float]) -> float:
     return statistics.median(their / our for their, our in zip(theirs, ours, strict=True))
 
 
-def _bit_sliced() -> Run:
-    return lambda rows, steps: bitslice.unpack(bitslice.evolve(RULE, bitslice.pack(rows), steps), len(rows))
-
-
-def _bit_sliced_trajectory() -> Run:
-    return lambda rows, steps: bitslice.unpack(bitslice.rollout(RULE, bitslice.pack(rows), steps), len(rows))
+def _bit_sliced(roll: Callable[[Rule, Any, int], Any]) -> Run:
+    return lambda rows, steps: bitslice.unpack(roll(RULE, bitslice.pack(rows), steps), len(rows))
 
 
 def _cax() -> Run:

@@ -14,8 +14,8 @@ from typing import Any
 import torch
 
 from hardgap.bench import plain
-from hardgap.bench.geometry import GEOMETRIES
 from hardgap.bench.ours import trainer_at
+from hardgap.bench.training import GEOMETRIES
 from hardgap.nn.native import engine
 from hardgap.runs.execute import single_thread
 

@@ -20,10 +20,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from hardgap.bench.training import run_copies
+from hardgap.bench.training import OURS, run_copies
 from hardgap.runs.local import ONE_THREAD
 
-PLAIN, OURS = "hardgap.bench.plain_symbolic", "hardgap.bench.ours_symbolic"
+PLAIN = "hardgap.bench.plain_symbolic"
 BATCH = 512
 Work = tuple[list[str], int]  # the arguments of a module that prints seconds, and how much it does in them
 
@@ -54,7 +54,7 @@ def training(updates: int) -> list[Contender]:
     def plain(longest: int) -> Work:
         return [PLAIN, "train", str(updates), str(longest)], updates * BATCH
 
-    ours = [OURS, "train", str(updates)], updates * BATCH
+    ours = [OURS, "chains", str(updates)], updates * BATCH
     return [
         Contender("hardgap, a process a core", ours, spread=True),
         Contender("plain, default threads, padded to 32", plain(32), spread=False),

@@ -12,37 +12,42 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from hardgap.bench.geometry import GEOMETRIES
 from hardgap.nn.native.engine import VARIABLE, current_name
 from hardgap.runs.local import ONE_THREAD
 
-
-@dataclass(frozen=True)
-class Throughput:
-    """Training steps a second of the whole machine, and how they relate."""
-
-    shape: str
-    engine: str
-    plain: float
-    eager: float
-    ours: float
-    ratio: float
-    ratios: tuple[float, ...]
-    to_eager: float
-    flat: float  # what a step costs with a process a core, relative to one process alone
-    matmul_gflops: float
-    share_of_matmul: float
-    processes: int
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+OURS = "hardgap.bench.ours"
 
 
-def measure(shape: str, updates: int, rounds: int, say: Callable[[str], None] = lambda line: None) -> Throughput:
-    """`rounds` interleaved rounds of `updates` training steps each (16 times as many at desk scale)."""
+UNROLL, DIM, FFN, LAYERS = 4, 64, 128, 2
+
+
+class Geometry(NamedTuple):
+    """Cells in a row and rows in a batch; how many updates one measurement takes for each that is asked for."""
+
+    width: int
+    batch: int
+    repeats: int
+
+    @property
+    def flops(self) -> int:
+        """Of an update. A multiply-add counts twice, backward twice the forward pass; softmax and norms not at all."""
+        cells = self.batch * self.width * UNROLL
+        weights = LAYERS * (4 * DIM * DIM + 2 * DIM * FFN)
+        attention = LAYERS * 2 * 2 * self.width * DIM
+        return 3 * cells * (2 * weights + attention)
+
+
+GEOMETRIES = {"paper": Geometry(101, 128, 1), "desk": Geometry(11, 64, 16)}
+
+
+def measure(shape: str, updates: int, rounds: int, say: Callable[[str], None] = lambda line: None) -> dict[str, Any]:
+    """`rounds` interleaved rounds of `updates` training steps each (16 times as many at desk scale).
+
+    Training steps a second of the whole machine, and how they relate. `flat` is what a step costs with a process a
+    core, relative to one process alone.
+    """
     geometry, processes = GEOMETRIES[shape], os.cpu_count() or 1
     width, batch, repeats = geometry
     steps = updates * repeats
@@ -51,31 +56,29 @@ def measure(shape: str, updates: int, rounds: int, say: Callable[[str], None] = 
     for number in range(1, rounds + 1):
         say(f"{shape}, whole machine: round {number} of {rounds}")
         plain = ["hardgap.bench.plain", str(steps), "0", str(width), str(batch)]
-        ours = ["hardgap.bench.ours", "train", str(steps), "0", shape]
+        ours = [OURS, "train", str(steps), shape]
         eager = ONE_THREAD | {VARIABLE: "eager"}
         for name, command, copies, environment in (
             ("plain", plain, 1, {}), ("eager", ours, processes, eager), ("ours", ours, processes, ONE_THREAD),
             ("alone", ours, 1, ONE_THREAD),
         ):  # fmt: skip
             taken[name].append(sum(steps / seconds for seconds in run_copies(command, copies, environment)))
-        limits.append(sum(run_copies(["hardgap.bench.ours", "matmul", "0", "0", shape], processes, ONE_THREAD)))
+        limits.append(sum(run_copies([OURS, "matmul", "1024"], processes, ONE_THREAD)))
     ratios = _ratios(taken["ours"], taken["plain"])
-    return Throughput(
-        shape=shape,
-        engine=current_name(),
-        plain=statistics.median(taken["plain"]),
-        eager=statistics.median(taken["eager"]),
-        ours=statistics.median(taken["ours"]),
-        ratio=statistics.median(ratios),
-        ratios=ratios,
-        to_eager=statistics.median(_ratios(taken["ours"], taken["eager"])),
-        flat=statistics.median(processes * one / all_ for one, all_ in zip(taken["alone"], taken["ours"], strict=True)),
-        matmul_gflops=statistics.median(limits),
-        share_of_matmul=statistics.median(
-            rate * geometry.flops / 1e9 / limit for rate, limit in zip(taken["ours"], limits, strict=True)
-        ),
-        processes=processes,
-    )
+    flat = [processes * one / all_ for one, all_ in zip(taken["alone"], taken["ours"], strict=True)]
+    shares = [rate * geometry.flops / 1e9 / limit for rate, limit in zip(taken["ours"], limits, strict=True)]
+    return {
+        "shape": shape,
+        "engine": current_name(),
+        **{name: statistics.median(taken[name]) for name in ("plain", "eager", "ours")},
+        "ratio": statistics.median(ratios),
+        "ratios": ratios,
+        "to_eager": statistics.median(_ratios(taken["ours"], taken["eager"])),
+        "flat": statistics.median(flat),
+        "matmul_gflops": statistics.median(limits),
+        "share_of_matmul": statistics.median(shares),
+        "processes": processes,
+    }
 
 
 def _ratios(ours: list[float], theirs: list[float]) -> tuple[float, ...]:

@@ -50,29 +50,28 @@ def _say(line: str) -> None:
 
 
 def _training(updates: int, rounds: int) -> Measured:
-    from hardgap.bench.geometry import GEOMETRIES
     from hardgap.bench.step import measure_step
-    from hardgap.bench.training import measure
+    from hardgap.bench.training import GEOMETRIES, measure
 
     found: dict[str, Any] = {}
     tables = []
     for shape, (width, batch, _) in GEOMETRIES.items():
         one_core, whole = measure_step(shape, updates, rounds, _say), measure(shape, updates, rounds, _say)
-        found[shape] = {"one_core": one_core, "whole_machine": whole.as_dict()}
+        found[shape] = {"one_core": one_core, "whole_machine": whole}
         numbers = ["CPU ms", "of the limit", "times eager", "times plain"]
         title = f"A training step at the {shape}'s shape (width {width}, batch {batch}), one core"
         tables.append(Table(title, ["by", *numbers], [_step(row) for row in one_core], right=numbers))
         rows = [
-            ["plain script, default threads, steps/s", f"{whole.plain:.2f}"],
-            ["hardgap eager, steps/s", f"{whole.eager:.2f}"],
-            ["hardgap, steps/s", f"{whole.ours:.2f}"],
-            ["times the plain script (median)", f"{whole.ratio:.2f}  {list(whole.ratios)}"],
-            ["times eager (median)", f"{whole.to_eager:.2f}"],
-            ["a step's cost, relative to one process alone", f"{whole.flat:.2f}"],
-            ["share of the matrix-multiplication limit", f"{100 * whole.share_of_matmul:.0f} %"],
-            ["that limit, GFLOP/s", f"{whole.matmul_gflops:.0f}"],
+            ["plain script, default threads, steps/s", f"{whole['plain']:.2f}"],
+            ["hardgap eager, steps/s", f"{whole['eager']:.2f}"],
+            ["hardgap, steps/s", f"{whole['ours']:.2f}"],
+            ["times the plain script (median)", f"{whole['ratio']:.2f}  {list(whole['ratios'])}"],
+            ["times eager (median)", f"{whole['to_eager']:.2f}"],
+            ["a step's cost, relative to one process alone", f"{whole['flat']:.2f}"],
+            ["share of the matrix-multiplication limit", f"{100 * whole['share_of_matmul']:.0f} %"],
+            ["that limit, GFLOP/s", f"{whole['matmul_gflops']:.0f}"],
         ]
-        title = f"The same on the whole machine: {whole.processes} processes, {whole.engine}"
+        title = f"The same on the whole machine: {whole['processes']} processes, {whole['engine']}"
         tables.append(Table(title, ["field", "value"], rows))
     return found, tables
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from hardgap.cli.output import TABLES, Show
-from hardgap.cli.progress import Tell, show_parts
+from hardgap.cli.progress import show_parts
 from hardgap.cli.writing import check_file, check_folder
 from hardgap.core.errors import BadInput
+from hardgap.core.progress import Progress
 from hardgap.core.table import Table
 from hardgap.core.wording import plural
 
@@ -77,7 +78,7 @@ def construct(
 
 
 def _made(
-    rules: tuple[Rule, ...], width: int, paper: bool, compact: bool, code: Code | None, path: Path, progress: Tell
+    rules: tuple[Rule, ...], width: int, paper: bool, compact: bool, code: Code | None, path: Path, progress: Progress
 ) -> dict[str, Any]:
     """What was built and checked; saved to `path` if it is exact."""
     import torch
@@ -94,7 +95,7 @@ def _made(
     return report
 
 
-def _report(blueprint: Blueprint, progress: Tell) -> dict[str, Any]:
+def _report(blueprint: Blueprint, progress: Progress) -> dict[str, Any]:
     construction, checks = blueprint.build(), blueprint.verify(on_progress=progress)
     return {
         **blueprint.meta(),

@@ -161,8 +161,7 @@ class _Watch:
 
     def _row(self, step: int, soft: Curve, control: Curve) -> None:
         if step in restarts(soft):  # the control has none
-            at = self._told.soft.budget.restart_at
-            self._say(f"     -- started again at step {at}: visible cells contradicted the network,")
+            self._say(f"     -- started again before step {step}: visible cells contradicted the network,")
             self._say("        so it got fresh weights and half the temperature --")
         self._say(f"   {step:>7}  {_accuracies(soft, step)}    {_accuracies(control, step)}".rstrip())
 

@@ -133,8 +133,8 @@ def show_table(table: Table) -> None:
     """A table on stdout.
 
     It is as wide as the terminal at most, and as wide as its content in a pipe. Columns of `detail` are left out
-    first, from the last on, while the table is wider than that (its least width: what the first column, numbers and
-    verdicts need, 24 characters for each column of words, 3 between two); if that is not enough, rows are stacked.
+    first, from the last on, while the table is wider than that (its least width: what numbers, verdicts and words of
+    the first column need, 24 characters for each column of words, 3 between two); then rows are stacked.
     """
     console = out()
     if table.title:
@@ -142,17 +142,3 @@ def show_table(table: Table) -> None:
     lines = table_lines(table, console.width, HEAVY_HEAD.substitute(console.options))
     for style, group in groupby(lines, key=itemgetter(1)):
         console.out("\n".join(line for line, _ in group), style=style or None, highlight=False)
-
-
-def duration(seconds: float) -> str:
-    """A time that a person can read.
-
-    >>> duration(42), duration(90), duration(5400)
-    ('42 s', '1 min 30 s', '1 h 30 min')
-    """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from hardgap.cli.output import STORE, TABLES, Output, Show, StoreFolder, Trust, complain, duration, err
+from hardgap.cli.output import STORE, TABLES, Output, Show, StoreFolder, Trust, complain, err
 from hardgap.cli.progress import show_parts
 from hardgap.core.errors import BadInput
 from hardgap.core.parts import part
 from hardgap.core.table import Table
-from hardgap.core.wording import differences, percent, plural
+from hardgap.core.wording import as_text, differences, duration, flattened, percent, plural
 from hardgap.runs.digest import STATUSES, Damaged
 from hardgap.runs.listing import Listed, check_list
 from hardgap.runs.store import Row, Store
@@ -159,7 +159,7 @@ def show(run: str, /, *, store: StoreFolder = STORE, output: Show = TABLES) -> N
     row = opened.get(run)
     curve = opened.curve(row.id)
     facts, config = facts_of(opened, row.id), row.config.model_dump(mode="json")
-    about = [*facts.items(), *config.items(), *row.versions.items()]
+    about = [[name, as_text(value)] for name, value in flattened(facts | config | row.versions).items()]
     tables = [Table(row.config.describe(), ["field", "value"], about), _curve_table(curve)]
     if row.status == "done":
         tables.append(part(world_of(row.config).table)(row.config, curve))

@@ -97,8 +97,9 @@ def show_list(studies: Sequence[Study], asked: Asked, output: Output) -> None:
     store = Store(asked.store, create=False) if (asked.store / DATABASE).exists() else None
     found = [(one, *progress(one, asked.scale, store)) for one in studies]
     data = [{"study": one.name, "claim": one.claim, "done": done, "planned": all_} for one, done, all_ in found]
-    rows = [[one.name, one.claim, f"{done}/{planned}" if planned else "computed"] for one, done, planned in found]
-    output.show(data, [Table(f"Studies at {asked.scale} scale", ["study", "claim", "runs"], rows, right=["runs"])])
+    rows = [[one.name, f"{done}/{planned}" if planned else "computed"] for one, done, planned in found]
+    claims = [one.claim for one in studies]
+    output.show(data, [Table(f"Studies at {asked.scale} scale", ["study", "runs"], rows, notes=claims)])
 
 
 def _figure_of(studies: Sequence[Study]) -> str:

@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from hardgap.cli.output import STORE, TABLES, Engine, Show, StoreFolder, choose_engine, complain, complain_in_between
 from hardgap.core.errors import BadInput
 from hardgap.core.wording import plural
+from hardgap.runs.signals import INTERRUPTED, Signals, interrupt
 
 if TYPE_CHECKING:
     from hardgap.core.run import Run
@@ -92,9 +93,8 @@ def run_and_report(
     """Train what is missing, with progress; the exit code: 0, 1 if a run failed, 130 if interrupted."""
     from hardgap.cli.progress import show_sweep
     from hardgap.runs.local import run_sweep
-    from hardgap.runs.signals import INTERRUPTED, Signals
 
-    with Signals(_stop, _interrupt), show_sweep() as tell:
+    with Signals(_stop, interrupt), show_sweep() as tell:
         ended = run_sweep(store, runs, workers=workers, seconds=seconds, on_progress=tell)
     with store.wanted((run.id, 0) for run in runs) as wanted:
         counts = {status: number for status, (number, _) in wanted.counts().items()}
@@ -110,8 +110,4 @@ def run_and_report(
 
 def _stop() -> None:
     complain_in_between("stopping, once every worker has saved what it has; another Ctrl-C ends at once")
-    _interrupt()
-
-
-def _interrupt() -> None:
-    raise KeyboardInterrupt
+    interrupt()

@@ -2,7 +2,7 @@
 
 Columns take the room they need while there is room. Where it is short, columns of words are broken over lines, but stay
 `READABLE`; then columns of detail are left out, and what was left out is said; then rows are stacked, one field a line.
-The first column, numbers and verdicts are never broken in a table, and nothing is ever cut.
+Numbers and verdicts are never broken in a table, words of the first column neither, and nothing is ever cut.
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ Line = tuple[str, str]
 
 @dataclass(frozen=True)
 class Column:
-    """A name, a cell for each row, and whether cells are numbers, and may not be broken over lines."""
+    """A name, a cell for each row; whether cells are numbers, may not be broken over lines, or only between words."""
 
     name: str
     cells: tuple[str, ...]
     right: bool
     whole: bool
+    words: bool = False
 
     @cached_property
     def natural(self) -> int:
@@ -46,8 +47,9 @@ class Column:
     @cached_property
     def least(self) -> int:
         """The width below which it cannot be read."""
-        name = max((_width(word) for word in self.name.split()), default=0)
-        return max(name, 1, self._content if self.whole else min(self._content, READABLE))
+        unbroken = [*self.name.split(), *(word for cell in self.cells if self.words for word in cell.split())]
+        words = max(map(_width, unbroken), default=0)
+        return max(words, 1, self._content if self.whole else min(self._content, READABLE))
 
     @cached_property
     def _content(self) -> int:
@@ -58,7 +60,7 @@ def columns_of(table: Table) -> list[Column]:
     """The columns of a table as text."""
     cells, right = [[printable(cell) for cell in row] for row in table.rows], table.right
     return [
-        Column(name, tuple(row[place] for row in cells), name in right, place == 0 or name in right or name == WHOLE)
+        Column(name, tuple(row[place] for row in cells), name in right, name in right or name == WHOLE, place == 0)
         for place, name in enumerate(table.columns)
     ]
 

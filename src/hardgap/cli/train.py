@@ -122,7 +122,7 @@ def _initial(store_folder: Path, path: Path, model: str, said: dict[str, Any]) -
     A file never brings a plug-in: the user names it.
     """
     from hardgap.core.checkpoint import load_tensors
-    from hardgap.runs.initial_weights import keep_initial
+    from hardgap.runs.checkpoints import keep_initial
 
     if "width" in said or model == "conv" or said.get("positions", "random") != "random":
         raise BadInput("--init brings its own network and width: leave --model, --positions and --width out")

@@ -47,6 +47,20 @@ def listed(names: Iterable[object], last: str = "and") -> str:
     return f"{', '.join(first)} {last} {end}" if first else end
 
 
+def duration(seconds: float) -> str:
+    """A time that a person can read.
+
+    >>> duration(42), duration(90), duration(5400)
+    ('42 s', '1 min 30 s', '1 h 30 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
 def differences(runs: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
     """For each run, its description and config given: what tells it from others that, seeds aside, read the same.
 
@@ -61,7 +75,7 @@ def differences(runs: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
         configs = [runs[place][1] for place in places]
         varying = _varying(configs, dict.fromkeys(name for config in configs for name in config if name != "seed"))
         wanted = [{name: config[name] for name in varying if name in config} for config in configs]
-        flat = [{name: _as_text(value) for name, value in flattened(config).items()} for config in wanted]
+        flat = [{name: as_text(value) for name, value in flattened(config).items()} for config in wanted]
         names = _varying(flat, dict.fromkeys(name for config in flat for name in config))
         for place, config in zip(places, flat, strict=True):
             said[place] = ", ".join(f"{name}={config[name]}" for name in names if name in config)
@@ -84,7 +98,8 @@ def flattened(data: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
-def _as_text(value: Any) -> str:
+def as_text(value: Any) -> str:
+    """A value of a config as a person writes it."""
     if isinstance(value, list):
-        return ",".join(map(_as_text, value))
+        return ",".join(map(as_text, value))
     return "none" if value is None else value if isinstance(value, str) else json.dumps(value)

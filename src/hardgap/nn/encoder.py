@@ -26,8 +26,8 @@ class Named(nn.Identity):
     """A value with a name: passes it on unchanged, and gives hooks a place to read or replace it."""
 
 
-class Attention(nn.Module):
-    """Multi-head softmax self-attention over all cells, without masking."""
+class AttentionParts(nn.Module):
+    """What every attention has: projections, and names for what happens between them."""
 
     def __init__(self, dim: int, heads: int) -> None:
         super().__init__()
@@ -36,6 +36,10 @@ class Attention(nn.Module):
         self.output = nn.Linear(dim, dim)
         self.q, self.k, self.v = Named(), Named(), Named()
         self.scores, self.pattern, self.mixed, self.out = Named(), Named(), Named(), Named()
+
+
+class Attention(AttentionParts):
+    """Multi-head softmax self-attention over all cells, without masking."""
 
     def forward(self, x_BWD: Tensor) -> Tensor:
         B, W, D = x_BWD.shape

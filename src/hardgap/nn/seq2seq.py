@@ -14,20 +14,16 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from hardgap.nn.encoder import FeedForward, Named
+from hardgap.nn.encoder import AttentionParts, FeedForward, Named
 from hardgap.nn.spec import Seq2SeqSpec
 
 
-class Heads(nn.Module):
-    """What all attentions here share: projections, softmax attention, output."""
+class Heads(AttentionParts):
+    """What all attentions here share."""
 
     def __init__(self, dim: int, heads: int) -> None:
-        super().__init__()
-        self.dim, self.heads, self.scale = dim, heads, (dim // heads) ** -0.5
-        self.qkv = nn.Linear(dim, 3 * dim)
-        self.output = nn.Linear(dim, dim)
-        self.q, self.k, self.v = Named(), Named(), Named()
-        self.scores, self.pattern, self.mixed, self.out = Named(), Named(), Named(), Named()
+        super().__init__(dim, heads)
+        self.dim, self.scale = dim, (dim // heads) ** -0.5
 
     def split(self, x_BTD: Tensor) -> Tensor:
         """`[B, T, n·D]` to `[n, B, H, T, E]`."""

@@ -4,25 +4,39 @@ from __future__ import annotations
 
 import io
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
 from hardgap.core.errors import BadInput
 from hardgap.runs.summary import restarts
 from hardgap.worlds.automaton.gap import Trajectory
 
+P = ParamSpec("P")
 FORMATS = (".png", ".svg", ".pdf")
-VISIBLE, HOLDOUT, HIDDEN, PAPER = "#e08214", "#2166ac", "#d73027", "#777777"
+VISIBLE, HOLDOUT, HIDDEN, PAPER, DARK = "#e08214", "#2166ac", "#d73027", "#777777", "#333333"
 STYLE: Any = {"font.family": "sans-serif", "font.size": 10, "axes.spines.top": False, "axes.spines.right": False,
          "svg.fonttype": "none", "svg.hashsalt": "hardgap"}  # fmt: skip
+
+
+def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
+    """What draws a figure, in the style of all."""
+
+    @wraps(draw)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> Figure:
+        with mpl.rc_context(STYLE):
+            return draw(*args, **kwargs)
+
+    return drawn
 
 
 def as_svg(figure: Figure) -> str:
@@ -50,12 +64,12 @@ def save_figure(figure: Figure, path: Path) -> None:
         raise BadInput(f"figure {path}: {error.strerror}", of="figure") from error
 
 
+@styled
 def setup_figure(trajectory: Trajectory, row: int = 0) -> Figure:
     """The paper's Figure 1: a rollout whose hidden cells, in red, receive no supervision."""
     states, hidden = trajectory.states[:, row], trajectory.hidden[:, row]
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(7.5, 0.5 * len(states) + 0.4))
-        axes = figure.add_subplot()
+    figure = Figure(figsize=(7.5, 0.5 * len(states) + 0.4))
+    axes = figure.add_subplot()
     axes.pcolormesh(states, cmap="Greys", vmin=0, vmax=1.25, edgecolors="#bbbbbb", linewidth=0.6)
     for t, i in np.argwhere(hidden):  # targets[t] is states[t + 1]
         corner, inset = (i + 0.08, t + 1.08), 0.84
@@ -65,20 +79,19 @@ def setup_figure(trajectory: Trajectory, row: int = 0) -> Figure:
     axes.set_xticks([])
     axes.set_yticks([t + 0.5 for t in range(len(states))], [f"t = {t}" for t in range(len(states))])
     axes.tick_params(length=0)
-    for side in axes.spines.values():
-        side.set_visible(False)
+    axes.spines[:].set_visible(False)
     return figure
 
 
+@styled
 def curves_figure(panels: Sequence[tuple[str, Sequence[Sequence[dict[str, Any]]]]]) -> Figure:
     """Visible and holdout accuracy over training, one panel a setting, one line a run (paper, Figure 6)."""
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(4.2 * len(panels), 3.3), layout="constrained")
-        all_axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-        for axes, (title, curves) in zip(all_axes, panels, strict=True):
-            _curves(axes, title, curves)
-        all_axes[0].set_ylabel("accuracy on test rows, %")
-        figure.legend(*all_axes[0].get_legend_handles_labels(), frameon=False, ncols=2, loc="outside lower center")
+    figure = Figure(figsize=(4.2 * len(panels), 3.3), layout="constrained")
+    all_axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    for axes, (title, curves) in zip(all_axes, panels, strict=True):
+        _curves(axes, title, curves)
+    all_axes[0].set_ylabel("accuracy on test rows, %")
+    figure.legend(*all_axes[0].get_legend_handles_labels(), frameon=False, ncols=2, loc="outside lower center")
     return figure
 
 
@@ -112,3 +125,32 @@ def mark_restarts(axes: Axes, steps: list[int], again: Sequence[int], height: fl
         axes.text(
             place, height, "started again", rotation=90, fontsize=8, color=PAPER, ha="center", va="center", bbox=box
         )
+
+
+def heatmap(
+    axes: Axes,
+    grid: np.ndarray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    texts: Callable[[int, int], str] | None = None,
+    *,
+    low: float = 0,
+    high: float = 100,
+    cmap: str = "Blues",
+) -> AxesImage:
+    """A matrix as shades, with what `texts` says of a row and a column, or else its numbers, written in."""
+    image: AxesImage = axes.imshow(grid, aspect="auto", cmap=cmap, vmin=low, vmax=high)
+    axes.set_yticks(range(len(rows)), rows, fontsize=8)
+    axes.set_xticks(range(len(columns)), columns, fontsize=8)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    for (y, x), value in np.ndenumerate(grid):
+        if not np.isnan(value):
+            text = f"{value:.0f}" if texts is None else texts(y, x)
+            axes.text(x, y, text, ha="center", va="center", fontsize=7.5, color=ink(value, low, high))
+    return image
+
+
+def ink(value: float, low: float = 0, high: float = 100) -> str:
+    """What can be read on a shade."""
+    return "white" if value > low + 0.6 * (high - low) else DARK

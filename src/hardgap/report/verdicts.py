@@ -28,7 +28,7 @@ from hardgap.report.statistics import (
 )
 
 Word = Literal[
-    "reproduced", "differs", "inconclusive", "does not hold as written", "holds", "paper is silent", "not run"
+    "reproduced", "differs", "inconclusive", "does not hold as written", "holds", "paper is silent", "not run", ""
 ]
 WORDS: tuple[Word, ...] = (
     "does not hold as written", "differs", "inconclusive", "reproduced", "holds", "not run", "paper is silent",
@@ -77,7 +77,7 @@ class Verdict:
         >>> Verdict("differs", "lower", scale="desk").verdict
         'differs (lower) at desk scale'
         """
-        if self.word in ("not run", "paper is silent"):
+        if self.word in ("", "not run", "paper is silent"):
             return self.word
         parts = [self.word, f"({self.way})" * bool(self.way), "so far" * self.so_far]
         return " ".join([*filter(None, parts), *([f"at {self.scale} scale"] if self.scale else [])])
@@ -94,6 +94,8 @@ class Verdict:
 
 SILENT = Verdict("paper is silent")
 NOT_RUN = Verdict("not run")
+UNJUDGED = Verdict("")
+"""At smoke scale, where a few training steps show nothing."""
 
 
 def judge_count(ours: Count, theirs: Count) -> Verdict:
@@ -198,7 +200,7 @@ def _among(one: Verdict, p: float, rows: int) -> Verdict:
 
 def summed_up(verdicts: Iterable[Verdict]) -> Verdict:
     """One word for a claim of several parts: the first of `WORDS` that some part has; `why` counts them all."""
-    parts = [one for one in verdicts if one.word != "paper is silent"]
+    parts = [one for one in verdicts if one.word not in ("", "paper is silent")]
     if not parts:
         return SILENT
     if len(parts) == 1:

@@ -3,10 +3,12 @@
 checkpoints/<run>/state-00000800.safetensors    everything needed to go on; older ones are removed
 checkpoints/<run>/step-00000800.safetensors     weights only, kept
 checkpoints/<run>/eval-seen-00000800.safetensors   weights that a rule of the run would choose so far, one a rule
+initial/<sha256>.safetensors   weights that runs start from, not random ones; a config names them so
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shutil
@@ -15,10 +17,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, ValidationError, model_validator
-from torch import Tensor
+from torch import Tensor, nn
 
-from hardgap.core.checkpoint import CorruptFile, load_tensors, save_tensors, sidecar
+from hardgap.core.checkpoint import CorruptFile, load_tensors, load_weights, save_bytes, save_tensors, sidecar
 from hardgap.core.errors import BadInput
+from hardgap.core.loop import under
 from hardgap.core.refusal import first_problem
 from hardgap.core.run import Run
 from hardgap.core.specs import Budget, Count, Spec
@@ -197,3 +200,29 @@ def _remove(path: Path) -> None:
     # The sidecar goes last: without its file it means nothing, but a file without it is passed over.
     path.unlink(missing_ok=True)
     sidecar(path).unlink(missing_ok=True)
+
+
+def keep_initial(store_folder: Path, path: Path) -> str:
+    """Copy a weights file into the store, after checking it, and return the name to put into a config."""
+    if not path.exists():
+        raise BadInput(f"init {path}: there is no such file", of="init")
+    load_tensors(path)
+    data = path.read_bytes()
+    digest = hashlib.sha256(data).hexdigest()
+    kept = initial_path(store_folder, digest)
+    if not sidecar(kept).exists():
+        save_bytes(kept, data)
+    return digest
+
+
+def start_from(model: nn.Module, store_folder: Path, digest: str) -> None:
+    """Load the weights that a config names; a state to go on from serves as well as bare weights."""
+    path = initial_path(store_folder, digest)
+    if not path.exists():
+        raise BadInput(f"the weights that this run starts from are not in {store_folder}; give them again")
+    tensors, _ = load_tensors(path)
+    load_weights(model, under("model.", tensors) or tensors, path)
+
+
+def initial_path(store_folder: Path, digest: str) -> Path:
+    return store_folder / "initial" / f"{digest}.safetensors"

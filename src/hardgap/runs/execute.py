@@ -17,10 +17,9 @@ from hardgap.core.errors import BadInput
 from hardgap.core.loop import Observer, Stopped, Trainer, under
 from hardgap.core.run import Run
 from hardgap.core.task import Point, Trained
-from hardgap.nn.adam import adam_for, library_of
 from hardgap.nn.native import engine
-from hardgap.runs.checkpoints import SNAPSHOTS, Checkpoints
-from hardgap.runs.initial_weights import start_from
+from hardgap.nn.native.adam import adam_for, library_of
+from hardgap.runs.checkpoints import SNAPSHOTS, Checkpoints, start_from
 from hardgap.runs.store import Store
 from hardgap.runs.versions import versions
 from hardgap.worlds import build_task
@@ -127,11 +126,6 @@ class Execution:
             self.engines.append(now)
 
     def _resume(self, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
-        self._restore(tensors, meta)
-        self.engines = _engines(meta)
-        self._add_points(meta["curve"])
-
-    def _restore(self, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
         try:
             self.trainer.restore(tensors, meta)
         except (RuntimeError, LookupError, TypeError, ValueError) as error:
@@ -139,6 +133,8 @@ class Execution:
             raise CorruptFile(
                 f"the state in {self.checkpoints.folder} does not fit this run's network: {reason:.200}"
             ) from error
+        self.engines = _engines(meta)
+        self._add_points(meta["curve"])
 
     def _from_shorter(self) -> State | None:
         for run_id in self.store.shorter(self.run):

@@ -10,8 +10,7 @@ from hardgap.core.errors import BadInput
 from hardgap.core.loop import Observer
 from hardgap.core.run import check_plugins
 from hardgap.nn.native import engine
-from hardgap.runs.checkpoints import Checkpoints
-from hardgap.runs.initial_weights import initial_path, keep_initial
+from hardgap.runs.checkpoints import Checkpoints, initial_path, keep_initial
 from hardgap.runs.store import Row, Store
 from hardgap.runs.train import train_here
 

@@ -19,6 +19,11 @@ TOGETHER_SECONDS = 0.3
 """Signals so close to one another are one wish: `timeout` sends SIGTERM to its child and then to the whole group."""
 
 
+def interrupt() -> None:
+    """What Python itself does at Ctrl-C."""
+    raise KeyboardInterrupt
+
+
 class Signals:
     """From `listen` on, or while this is entered, the first of these signals calls `stop`, and any later one `end`."""
 

@@ -181,35 +181,27 @@ class Store(Reader):
 
     def heartbeat(self, run_id: str, owner: str, step: int) -> bool:
         """Keep a claim; False if it has been taken by someone else."""
-        with self.transaction():
-            changed = self._db.execute(
-                "UPDATE runs SET heartbeat = ?, step = ? WHERE id = ? AND owner = ? AND status = 'running'",
-                [time.time(), step, run_id, owner],
-            )
-        return changed.rowcount == 1
+        return self._update(run_id, owner, "heartbeat = ?, step = ?", time.time(), step)
 
     def checkpointed(self, run_id: str, owner: str, seconds: float) -> None:
         """Note that progress is safe on disk: earlier deaths no longer count against the run."""
-        with self.transaction():
-            self._db.execute(
-                "UPDATE runs SET attempts = 1, seconds = seconds + ? WHERE id = ? AND owner = ?",
-                [seconds, run_id, owner],
-            )
+        self._update(run_id, owner, "attempts = 1, seconds = seconds + ?", seconds)
 
     def release(self, run_id: str, owner: str) -> None:
         """Give a claim back; the run stays queued."""
-        with self.transaction():
-            self._db.execute(
-                "UPDATE runs SET status = 'queued', owner = NULL, attempts = 0 WHERE id = ? AND owner = ?",
-                [run_id, owner],
-            )
+        self._update(run_id, owner, "status = 'queued', owner = NULL, attempts = 0")
 
     def fail(self, run_id: str, owner: str, error: str) -> None:
+        self._update(run_id, owner, "status = 'failed', owner = NULL, error = ?, finished = ?", error, time.time())
+
+    def _update(self, run_id: str, owner: str, change: str, *values: Any) -> bool:
+        """Change a run that the owner has claimed; False if the claim was lost and nothing was changed."""
         with self.transaction():
-            self._db.execute(
-                "UPDATE runs SET status = 'failed', owner = NULL, error = ?, finished = ? WHERE id = ? AND owner = ?",
-                [error, time.time(), run_id, owner],
-            )
+            return self._update_claimed(run_id, owner, change, *values)
+
+    def _update_claimed(self, run_id: str, owner: str, change: str, *values: Any) -> bool:
+        held = f"UPDATE runs SET {change} WHERE id = ? AND owner = ? AND status = 'running'"
+        return self._db.execute(held, [*values, run_id, owner]).rowcount == 1
 
     def add_points(self, run_id: str, owner: str, points: Iterable[dict[str, Any]]) -> bool:
         """Add evaluations to a run's curve; False if the claim was lost and nothing was written."""
@@ -237,16 +229,16 @@ class Store(Reader):
     ) -> bool:
         """Write the whole result in one transaction; False if the claim was lost and nothing was written."""
         with self.transaction():
-            changed = self._db.execute(
-                "UPDATE runs SET status = 'done', owner = NULL, step = ?, finished = ?, seconds = seconds + ?, "
-                "stopped = ?, versions = ?, error = NULL WHERE id = ? AND owner = ? AND status = 'running'",
-                [curve[-1]["step"], time.time(), seconds, stopped, json.dumps(versions), run_id, owner],
+            change = (
+                "status = 'done', owner = NULL, step = ?, finished = ?, seconds = seconds + ?, stopped = ?, "
+                "versions = ?, error = NULL"
             )
-            if changed.rowcount == 1:
+            values = curve[-1]["step"], time.time(), seconds, stopped, json.dumps(versions)
+            if held := self._update_claimed(run_id, owner, change, *values):
                 self._db.execute("DELETE FROM points WHERE run = ?", [run_id])
                 self._put_points(run_id, curve)
                 self._seal(run_id)
-        return changed.rowcount == 1
+        return held
 
     def put_all_done(self, results: Iterable[Result]) -> list[bool]:
         """Take in all of these runs or, if anything goes wrong, none; for each, whether it was not done here yet."""

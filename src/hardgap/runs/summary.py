@@ -26,7 +26,7 @@ class Summary:
     solved_step: int | None  # the first evaluation with both accuracies at least `solved_at`
     lasting_step: int | None  # the first of the evaluations, solved all, with which the run ended
     transition_step: int | None  # the first evaluation with holdout at least 50 %
-    restarts: int  # how often another network went on
+    restarts: list[int]  # where another network went on: see `restarts`
 
     @property
     def success(self) -> bool:
@@ -53,7 +53,7 @@ def summarise(curve: list[dict[str, Any]], solved_at: float = 0.99) -> Summary:
         solved_step=solved[0] if solved else None,
         lasting_step=lasting[0] if lasting else None,
         transition_step=crossed[0] if crossed else None,
-        restarts=len(restarts(curve)),
+        restarts=restarts(curve),
     )
 
 
@@ -73,5 +73,5 @@ def restarts(curve: Sequence[dict[str, Any]]) -> list[int]:
 
 
 def summary_as_dict(curve: list[dict[str, Any]], solved_at: float) -> dict[str, Any]:
-    """What a list shows of a curve, as plain data; of restarts, where they were."""
-    return asdict(summarise(curve, solved_at)) | {"restarts": restarts(curve)}
+    """What a list shows of a curve, as plain data."""
+    return asdict(summarise(curve, solved_at))

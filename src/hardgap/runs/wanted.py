@@ -44,10 +44,14 @@ class Wanted:
         """
         return merge(self._running(), self._queued())
 
+    def _find(self, columns: str, rest: str) -> sqlite3.Cursor:
+        """Those of a status, found by the status: the others are too many to look at."""
+        joined = f"runs CROSS JOIN {self._table} AS wanted ON wanted.id = runs.id"
+        return self._db.execute(f"SELECT {columns} FROM {joined} WHERE runs.status {rest}")
+
     def _running(self) -> list[Open]:
         """Never many: as many as there are workers."""
-        query = f"SELECT {_OPEN} FROM runs CROSS JOIN {self._table} AS wanted ON wanted.id = runs.id"
-        return self._db.execute(f"{query} WHERE runs.status = 'running' ORDER BY wanted.rank").fetchall()
+        return self._find(_OPEN, "= 'running' ORDER BY wanted.rank").fetchall()
 
     def _queued(self) -> Iterator[Open]:
         while found := self._next_queued() or self._released():
@@ -62,20 +66,16 @@ class Wanted:
 
     def _released(self) -> Open | None:
         """The first that was taken when the cursor passed, and has been given back."""
-        query = f"SELECT {_OPEN} FROM runs CROSS JOIN {self._table} AS wanted ON wanted.id = runs.id"
-        condition = "WHERE runs.status = 'queued' ORDER BY wanted.rank LIMIT 1"
-        found: Open | None = self._db.execute(f"{query} {condition}").fetchone()
+        found: Open | None = self._find(_OPEN, "= 'queued' ORDER BY wanted.rank LIMIT 1").fetchone()
         return found
 
     def any_open(self) -> bool:
         """Whether one of them is still queued or running."""
-        query = f"SELECT 1 FROM runs CROSS JOIN {self._table} AS wanted ON wanted.id = runs.id"
-        return self._db.execute(f"{query} WHERE runs.status IN ('queued', 'running') LIMIT 1").fetchone() is not None
+        return self._find("1", "IN ('queued', 'running') LIMIT 1").fetchone() is not None
 
     def running(self) -> dict[str, int]:
         """The step of each run that is being trained."""
-        query = f"SELECT runs.id, runs.step FROM runs CROSS JOIN {self._table} AS wanted ON wanted.id = runs.id"
-        return dict(self._db.execute(f"{query} WHERE runs.status = 'running'").fetchall())
+        return dict(self._find("runs.id, runs.step", "= 'running'").fetchall())
 
     def steps_of(self, ids: Iterable[str]) -> dict[str, int]:
         query = "SELECT id, step FROM runs WHERE id IN (SELECT value FROM json_each(?))"

@@ -151,9 +151,9 @@ def _training(page: Page, demo: Demo, soft: list[dict[str, Any]], control: list[
         f"visible error can blame an early hidden guess. Right, {demo.beside}; {demo.why}. A run stops at the first "
         "evaluation that has everything right, which looks at hidden cells: trained on, it may lose the entry again."
     )
-    if restarts(soft):
+    for step in restarts(soft):
         page.paragraph(
-            f"The dashed line on the left: at step {demo.soft.budget.restart_at} visible cells of the training rows "
+            f"The dashed line on the left: before step {step} visible cells of the training rows "
             "contradicted what the network made of them, so it was started again with fresh weights and half the "
             "temperature. What it had learned was thrown away; no hidden cell had a say in that."
         )

@@ -11,7 +11,7 @@ from pathlib import Path
 from hardgap.core.progress import Progress, silent
 from hardgap.report.document import Content, marks, read_page, write_page
 from hardgap.studies import index, main_table_document
-from hardgap.studies.circuits import study as circuits
+from hardgap.studies.circuits import document as circuits
 from hardgap.studies.symbolic import document as symbolic
 from hardgap.studies.tempered import document as tempered
 
@@ -31,7 +31,7 @@ BLOCK_SETS = (
     BlockSet("the main table", main_table_document.BLOCKS, main_table_document.content),
     BlockSet("the tempered recipe", tempered.BLOCKS, tempered.content),
     BlockSet("Experiment 2", symbolic.BLOCKS, lambda results: symbolic.content(results / "symbolic")),
-    BlockSet("solved networks", ("circuits",), circuits.content),
+    BlockSet("solved networks", circuits.BLOCKS, circuits.content),
     BlockSet("the index", index.BLOCKS, index.content),
 )
 

@@ -160,10 +160,8 @@ def _sweep(axes: Axes, name: str, table: list[Numbers]) -> None:
         found = np.array([row["determined"][str(steps)] for row in table])
         mean = 100 * found.mean(axis=1) / k
         axes.plot(k, mean, color=STEP_COLOURS[steps], linewidth=2, label=f"hidden entries determined, {steps} steps")
-    trained = TRAINED_K[name]
-    axes.plot(
-        list(trained), list(trained.values()), "D", color=TRAINED, markersize=5, label="published holdout accuracy"
-    )
+    means = [mean for mean, _ in TRAINED_K[name].values()]
+    axes.plot(list(TRAINED_K[name]), means, "D", color=TRAINED, markersize=5, label="published holdout accuracy")
     axes.set_title(f"Rule {name}: {table[0]['sets']} random hidden sets for each k")
     axes.set_xlabel("hidden patterns of 32")
     axes.set_xlim(0, 32)

@@ -8,12 +8,13 @@ as it takes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from statistics import fmean
 from typing import Any
 
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
+from hardgap.studies.identifiability import TRAINED_K
 from hardgap.studies.measure import Measured, StudyResult
+from hardgap.studies.numbers import mean, published_count, recovered
 from hardgap.studies.published import Rate
 from hardgap.studies.study import Arm, study, words
 from hardgap.worlds.automaton.gap import draw_hidden
@@ -21,13 +22,6 @@ from hardgap.worlds.automaton.recipes import RECIPES, Recipe
 from hardgap.worlds.automaton.rule import parse_rule
 from hardgap.worlds.automaton.run import AutomatonRun
 
-# Mean holdout accuracy in percent and successes of ten, by number of hidden patterns.
-PUBLISHED = {
-    "D": {4: (99.4, 10), 8: (96.7, 10), 10: (99.6, 10), 12: (99.6, 10), 14: (99.8, 10), 16: (55.3, 0), 20: (55.3, 0),
-          24: (42.2, 0), 28: (43.0, 0)},
-    "G": {14: (99.3, 10), 16: (99.2, 10), 20: (99.2, 10), 24: (97.1, 10), 26: (81.3, 7), 27: (95.7, 9),
-          28: (82.3, 8)},
-}  # fmt: skip
 SETS, SEEDS = range(3), range(2)
 WAYS: dict[str, Recipe] = {"T = 1": "paper", "tempered": "tempered"}
 SHOWN: dict[str, Any] = {
@@ -43,9 +37,9 @@ def runs(scale: Scale, rule: str, k: int, recipe: Recipe) -> tuple[AutomatonRun,
 
 
 def _arms(scale: Scale, rule: str) -> Iterator[Arm]:
-    for k, (mean, successes) in PUBLISHED[rule].items():
+    for k, (share, successes) in TRAINED_K[rule].items():
         for way, recipe in WAYS.items():
-            paper = Rate("k-sweep tables", mean=mean, successes=successes, n=10) if recipe == "paper" else None
+            paper = Rate("k-sweep tables", mean=share, successes=successes, n=10) if recipe == "paper" else None
             yield Arm({"rule": rule, "k": k, "way": way}, runs(scale, rule, k, recipe), paper)
 
 
@@ -64,25 +58,16 @@ def rule_g(scale: Scale) -> Iterator[Arm]:
 def k_tables(results: Sequence[StudyResult]) -> list[Table]:
     """A row a number of hidden patterns: the paper, T = 1 and tempered."""
     scale, arms = results[0].scale, {tuple(a.labels.values()): a for one in results for a in one.arms}
-    rows = [_row(arms[rule, k, "T = 1"], arms[rule, k, "tempered"], scale) for rule, k, way in arms if way == "T = 1"]
+    rows = [_row(arms[rule, k, "T = 1"], arms[rule, k, "tempered"]) for rule, k, way in arms if way == "T = 1"]
     right = ["hidden of 32", "published", "its mean %", "T = 1", "mean %", "tempered", "tempered mean %"]
     title = f"Patterns hidden, {scale} scale, 50 epochs at T = 1 (tempered: its own ten)"
     detail = ["why", "tempered mean %", "its mean %"]
     return [Table(title, ["rule", *right, "verdict", "why"], rows, right, detail)]
 
 
-def _row(arm: Measured, tempered: Measured, scale: Scale) -> list[object]:
-    paper = arm.published
-    assert isinstance(paper, Rate)
+def _row(arm: Measured, tempered: Measured) -> list[object]:
+    assert isinstance(arm.published, Rate)
     rule, k, _ = words(arm.labels)
-    published = [f"{paper.successes}/{paper.n}", paper.mean]
-    verdict = ("", "") if scale == "smoke" else (arm.comparison.verdict, arm.comparison.note)
-    return [rule, k, *published, _share(arm), _mean(arm), _share(tempered), _mean(tempered), *verdict]
-
-
-def _share(arm: Measured) -> str:
-    return f"{arm.recovered}/{arm.n}" + (f" of {arm.planned}" if arm.n < arm.planned else "")
-
-
-def _mean(arm: Measured) -> str:
-    return f"{100 * fmean(arm.holdout):.1f}" if arm.n else ""
+    ours = [cell for one in (arm, tempered) for cell in (recovered(one), mean(one.holdout))]
+    verdict = [arm.comparison.verdict, arm.comparison.note]
+    return [rule, k, published_count(arm), arm.published.mean, *ours, *verdict]

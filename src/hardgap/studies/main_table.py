@@ -7,7 +7,9 @@ from collections.abc import Iterable, Sequence
 from hardgap.core.run import Run
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
+from hardgap.core.wording import percent
 from hardgap.studies.measure import Measured, StudyResult
+from hardgap.studies.numbers import interval, p_value, published_count, recovered
 from hardgap.studies.published import Rate
 from hardgap.studies.study import study
 from hardgap.worlds.automaton.gap import draw_hidden
@@ -93,33 +95,29 @@ def rate_tables(results: Sequence[StudyResult]) -> list[Table]:
     scale = results[0].scale
     here = f"measured at {scale}"
     counts, means = ["published", here], ["success rate, Wilson %", "mean %", "published mean %", "p, Holm"]
-    rows = [_row(one.name, one.arm, scale) for one in results]
+    rows = [_row(one.name, one.arm) for one in results]
     title = f"Measured at {scale} scale beside the paper's own numbers (holdout accuracy, 95 % intervals)"
     claims = [one.study.claim for one in results]
     more = ["why", *means]
     return [Table(title, ["study", *counts, "verdict", *more], rows, [*counts, *means], detail=more, notes=claims)]
 
 
-def _row(name: str, arm: Measured, scale: Scale) -> list[object]:
+def _row(name: str, arm: Measured) -> list[object]:
     paper = arm.published
     assert isinstance(paper, Rate)
     their_interval = None if paper.low is None or paper.high is None else (paper.low / 100, paper.high / 100)
     return [
         name,
-        "" if paper.count is None else "{}/{}".format(*paper.count),
-        f"{arm.recovered}/{arm.n}" + (f" of {arm.planned}" if arm.n < arm.planned else ""),
-        *(("", "") if scale == "smoke" else (arm.comparison.verdict, arm.comparison.note)),
-        _range(arm.wilson),
+        published_count(arm),
+        recovered(arm),
+        arm.comparison.verdict,
+        arm.comparison.note,
+        interval(arm.wilson),
         _mean(arm.mean, arm.mean_interval),
         _mean(None if paper.mean is None else paper.mean / 100, their_interval),
-        "" if scale == "smoke" or arm.comparison.p is None else f"{arm.comparison.p:.2g}",
+        p_value(arm.comparison.p),
     ]
 
 
-def _mean(mean: float | None, interval: tuple[float, float] | None) -> str:
-    shown = "" if mean is None else f"{100 * mean:.1f}"
-    return f"{shown} [{_range(interval)}]" if interval else shown
-
-
-def _range(interval: tuple[float, float] | None) -> str:
-    return "" if interval is None else "{:.1f} to {:.1f}".format(*(100 * end for end in interval))
+def _mean(mean: float | None, ends: tuple[float, float] | None) -> str:
+    return percent(mean) + (f" [{interval(ends)}]" if ends else "")

@@ -4,32 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hardgap.report.figures import HOLDOUT, PAPER, STYLE
+from hardgap.report.figures import HOLDOUT, PAPER, styled
 from hardgap.report.statistics import wilson
 from hardgap.studies.measure import StudyResult
 
 
+@styled
 def main_table_figure(results: Sequence[StudyResult]) -> Figure:
     """Success rates with Wilson intervals: published (grey, paper scale) and measured (blue)."""
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(7.5, 0.55 * len(results) + 1.1), layout="constrained")
-        axes = figure.add_subplot()
-        for place, arm in enumerate(one.arm for one in reversed(results)):
-            if arm.published is not None and arm.published.count is not None:
-                _rate(axes, place + 0.14, *arm.published.count, PAPER)
-            if arm.n:
-                _rate(axes, place - 0.14, arm.recovered, arm.n, HOLDOUT)
-        axes.set_yticks(range(len(results)), [one.name.partition("/")[2] for one in reversed(results)])
-        axes.set_xlim(-3, 112)
-        axes.set_xticks([0, 25, 50, 75, 100])
-        axes.set_xlabel("runs that recover the hidden patterns (holdout accuracy at least 70 %), %, with 95 % interval")
-        axes.plot([], [], "o", color=PAPER, label="published, width 101")
-        axes.plot([], [], "o", color=HOLDOUT, label=f"measured here, {results[0].scale} scale")
-        figure.legend(frameon=False, ncols=2, loc="outside upper left")
+    figure = Figure(figsize=(7.5, 0.55 * len(results) + 1.1), layout="constrained")
+    axes = figure.add_subplot()
+    for place, arm in enumerate(one.arm for one in reversed(results)):
+        if arm.published is not None and arm.published.count is not None:
+            _rate(axes, place + 0.14, *arm.published.count, PAPER)
+        if arm.n:
+            _rate(axes, place - 0.14, arm.recovered, arm.n, HOLDOUT)
+    axes.set_yticks(range(len(results)), [one.name.partition("/")[2] for one in reversed(results)])
+    axes.set_xlim(-3, 112)
+    axes.set_xticks([0, 25, 50, 75, 100])
+    axes.set_xlabel("runs that recover the hidden patterns (holdout accuracy at least 70 %), %, with 95 % interval")
+    axes.plot([], [], "o", color=PAPER, label="published, width 101")
+    axes.plot([], [], "o", color=HOLDOUT, label=f"measured here, {results[0].scale} scale")
+    figure.legend(frameon=False, ncols=2, loc="outside upper left")
     return figure
 
 

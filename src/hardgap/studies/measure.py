@@ -19,7 +19,7 @@ from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.report.render import Shown, data_frame, html
 from hardgap.report.statistics import bootstrap_interval, mean_interval, wilson
-from hardgap.report.verdicts import SILENT, Verdict, corrected, summed_up
+from hardgap.report.verdicts import SILENT, UNJUDGED, Verdict, corrected, summed_up
 from hardgap.runs.results import import_runs
 from hardgap.runs.store import Store
 from hardgap.runs.summary import Summary, summarise
@@ -86,7 +86,7 @@ class Measured:
     @property
     def restarted(self) -> int:
         """Runs whose network was thrown away for a fresh one."""
-        return sum(summary.restarts > 0 for summary in self.summaries)
+        return sum(bool(summary.restarts) for summary in self.summaries)
 
     @property
     def holdout(self) -> list[float]:
@@ -169,19 +169,14 @@ class StudyResult:
 
     def frame(self) -> pandas.DataFrame:
         """A row an arm: its labels, what was found, the verdict."""
-        return data_frame([arm.pop("labels") | arm for arm in self._arms()])
+        return data_frame([arm.pop("labels") | arm for arm in (one.as_dict() for one in self.arms)])
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(self.study.claim)}</p>" + "".join(map(html, self.tables()))
 
-    def _arms(self) -> list[dict[str, Any]]:
-        arms = [arm.as_dict() for arm in self.arms]
-        if self.scale == "smoke":  # a few training steps show nothing
-            return [arm | {"verdict": "", "word": "", "way": "", "p": None, "needed": None, "why": ""} for arm in arms]
-        return arms
-
     def as_dict(self) -> dict[str, Any]:
-        told = {"study": self.name, "claim": self.study.claim, "scale": self.scale, "arms": self._arms()}
+        arms = [arm.as_dict() for arm in self.arms]
+        told = {"study": self.name, "claim": self.study.claim, "scale": self.scale, "arms": arms}
         return told | {name: _plain(value) for name, value in self.more.items()}
 
 
@@ -209,6 +204,8 @@ def measure(
     """Sum up what is finished of a study; `kept` is the folder of what it keeps, the store's if not said."""
     kept = kept or store.folder / study.folder
     arms = measured(study.arms(scale), store, kept, on_progress)
+    if scale == "smoke":  # a few training steps show nothing
+        arms = [replace(arm, judged=UNJUDGED) if arm.planned else arm for arm in arms]
     found = StudyResult(study, scale, tuple(replace(arm, scale=scale if study.scaled else "") for arm in arms))
     if study.more is not None:
         on_progress(f"{study.name}: all arms together", 0, 0)
@@ -229,10 +226,6 @@ def measured(
         in_order = tuple(_as_far_as(curves[run.id], arm.until) for run in runs)
         found.append(Measured(arm.labels, len(arm.runs), runs, in_order, arm.published, value))
     return found
-
-
-def _as_far_as(curve: Curve, until: int | None) -> Curve:
-    return curve if until is None else [point for point in curve if point["step"] <= until]
 
 
 def judged(results: Sequence[StudyResult]) -> list[StudyResult]:
@@ -263,6 +256,10 @@ def taken_in(*results: Path) -> Iterator[Store]:
         yield store
 
 
+def _as_far_as(curve: Curve, until: int | None) -> Curve:
+    return curve if until is None else [point for point in curve if point["step"] <= until]
+
+
 def pooled(parts: Iterable[Measured], labels: Labels) -> Measured:
     """Several arms as one."""
     chosen = list(parts)
@@ -275,6 +272,7 @@ def pooled(parts: Iterable[Measured], labels: Labels) -> Measured:
         tuple(curve for part in chosen for curve in part.curves),
         whole if len(counts) == len(chosen) else None,
         scale=next((part.scale for part in chosen), ""),
+        judged=UNJUDGED if any(part.judged == UNJUDGED for part in chosen) else None,
     )
 
 

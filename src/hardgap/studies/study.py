@@ -93,10 +93,13 @@ Declared = Callable[[Scale], Iterable[Arm]] | Callable[[Scale], Iterable[Run]]
 
 
 def study(name: str, published: Published | None = None, **parts: Any) -> Callable[[Declared], Study]:
-    """Declare a function from a scale to arms, or to the runs of one arm, as a study; its docstring is the claim."""
+    """Declare a function from a scale to arms, or to the runs of one arm, as a study.
+
+    The first paragraph of its docstring is the claim.
+    """
 
     def declare(function: Declared) -> Study:
-        claim = " ".join((function.__doc__ or "").split())
+        claim = " ".join((function.__doc__ or "").partition("\n\n")[0].split())
         return add(Study(name, claim, lambda scale: _arms(function(scale), published), **parts))
 
     return declare

@@ -5,7 +5,7 @@
 | `similarity` | Theorems 1 and 2, the RBF corollary, nearest neighbours with every tie-break |
 | `kernel_ridge` | Theorem 4, by the spectrum for all parameters and by solving the linear system |
 | `kernel_machines` | what the paper claims without a theorem: support vector machines |
-| `trees`, `forests` | the tree lemma on every subcube; what bootstrapping does to it |
+| `trees` | the tree lemma on every subcube; what bootstrapping does to it |
 | `embedding` | the proposition on fixed-position embeddings and its corollary, on any encoder |
 | `votes` | for any rule and pattern: which method is forced right, forced wrong or undetermined |
 | `construction`, `composition` | Theorem 14 and the depth-T proposition as weights of the trained `Encoder` |

@@ -80,15 +80,15 @@ def _candidate(n: int, kernel: list[list[Fraction]], box: Fraction, state: tuple
     balance = [comb(n, i + 1) * signs[i] for i in range(n)]
     rows.append([Fraction(balance[j]) for j in free] + [Fraction(0)])
     right.append(-sum((balance[i] * fixed[i] for i in range(n)), Fraction(0)))
-    if not free:
-        return _all_at_bounds(kernel, fixed, signs, state) if right[0] == 0 else None
-    solved = _eliminate(rows, right)
-    if solved is None:
+    if free:
+        solved = _eliminate(rows, right)
+        if solved is None:
+            return None
+        for i, multiplier in zip(free, solved, strict=False):
+            fixed[i] = multiplier
+    elif right[0] != 0:
         return None
-    for i, multiplier in zip(free, solved, strict=False):
-        fixed[i] = multiplier
-    bias = solved[-1]
-    return _if_optimal(kernel, fixed, signs, state, box, bias)
+    return _if_optimal(kernel, fixed, signs, state) if all(0 <= m <= box for m in fixed) else None
 
 
 def _score(kernel: list[list[Fraction]], d: int, multipliers: list[Fraction], signs: list[int]) -> Fraction:
@@ -96,32 +96,20 @@ def _score(kernel: list[list[Fraction]], d: int, multipliers: list[Fraction], si
 
 
 def _if_optimal(
-    kernel: list[list[Fraction]],
-    multipliers: list[Fraction],
-    signs: list[int],
-    state: tuple[int, ...],
-    box: Fraction,
-    bias: Fraction,
-) -> SvmSolution | None:
-    margins = [s * (_score(kernel, i + 1, multipliers, signs) + bias) for i, s in enumerate(signs)]
-    inside = all(0 <= m <= box for m in multipliers)
-    zero_ok = all(margin >= 1 for margin, s in zip(margins, state, strict=True) if s == 0)
-    box_ok = all(margin <= 1 for margin, s in zip(margins, state, strict=True) if s == 2)
-    if not (inside and zero_ok and box_ok):
-        return None
-    hidden = _score(kernel, 0, multipliers, signs) + bias
-    return SvmSolution(tuple(multipliers), (hidden, hidden))
-
-
-def _all_at_bounds(
     kernel: list[list[Fraction]], multipliers: list[Fraction], signs: list[int], state: tuple[int, ...]
 ) -> SvmSolution | None:
-    """No free shell: the bias is only confined to an interval by the margins."""
+    """The solution, if some bias gives margin 1 on free shells, at least 1 at zero and at most 1 at the box.
+
+    With a free shell there is one such bias, else it is only confined to an interval.
+    """
     lows: list[Fraction] = []
     highs: list[Fraction] = []
     for i, (sign, s) in enumerate(zip(signs, state, strict=True)):
         limit = sign - _score(kernel, i + 1, multipliers, signs)
-        (lows if (s == 0) == (sign == 1) else highs).append(limit)
+        if s == 1 or (s == 0) == (sign == 1):
+            lows.append(limit)
+        if s == 1 or (s == 0) != (sign == 1):
+            highs.append(limit)
     if not lows or not highs or max(lows) > min(highs):
         return None
     hidden = _score(kernel, 0, multipliers, signs)

@@ -7,17 +7,24 @@ Kernel r^d with 0 < r < 1, noise σ² > 0, all points but p visible. Two indepen
   share of level k in the cube minus its share in the label of p, and Σ D_k = 0. Summing by parts this is
   Σ_j (c_j - c_{j-1}) · tail_j with positive increments: the signs of the tails decide every r and σ² at once;
 * **solving**: the linear system in exact rational arithmetic, for given r and σ².
+
+For labels other than parity, `ridge_signs` tells which signs occur over all parameters: the prediction has the sign of
+Σ_k D_k/(t^k + s), where t = (1-r)/(1+r) runs over (0, 1) and s = σ²/(1+r)^n over all positive numbers: a polynomial in
+s whose coefficients are polynomials in t. A sign is excluded by the tails or by all these coefficients; it is shown by
+a rational witness.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from math import comb, lcm
 
 import numpy as np
 from numpy.polynomial import polynomial as P
 
 from hardgap.theory.cube import Ints, LabelFamily, dimension, level_energies, parity, shell_sums
+from hardgap.theory.polynomials import Poly, exact, signs_inside
 from hardgap.theory.statement import Statement
 
 MAX_N = 12
@@ -201,3 +208,61 @@ def mean_removed(max_full_n: int = 3, max_n: int = MAX_N) -> Statement:
         detail="the visible mean is -y(p)/(2ⁿ-1), and its weight in the prediction, c_0/β, is positive",
         published=False,
     )
+
+
+_TS = tuple(Fraction(t) for t in ("1/3", "9/11", "1/19", "1/100", "3/5", "199/201", "1/1000", "1/10", "1/100000"))
+
+
+class UnsettledError(RuntimeError):
+    """Neither excluded nor shown; not seen for any rule of radius 1 nor for Rules D and G."""
+
+
+@lru_cache(maxsize=4096)
+def ridge_signs(gaps: tuple[int, ...]) -> dict[int, tuple[Fraction, Fraction]]:
+    """The signs of y(p)·prediction over all 0 < r < 1 and σ² > 0, each with one (r, σ²) where it occurs.
+
+    `gaps` is a row of `kernel_ridge.level_gaps`.
+    """
+    possible = set(np.sign(tails(np.array(gaps))).tolist()) - {0}
+    if not possible:
+        return {0: (Fraction(1, 2), Fraction(1))}
+    columns = numerator(gaps)
+    found: dict[int, tuple[Fraction, Fraction]] = {}
+    for t in _TS:
+        for sign, s in signs_in_noise(columns, t).items():
+            found.setdefault(sign, _parameters(t, s, n=len(gaps) - 1))
+        if possible <= found.keys():
+            return found
+    if {sign for poly in columns for sign in signs_inside(poly)} - {0} <= found.keys():
+        return found
+    raise UnsettledError(f"signs {set(found)} shown, {possible - found.keys()} neither shown nor excluded for {gaps}")
+
+
+def numerator(gaps: tuple[int, ...]) -> list[Poly]:
+    """Σ_k D_k Π_{j≠k} (t^j + s): the coefficient of every power of s, as a polynomial in t."""
+    n = len(gaps) - 1
+    zero = exact([0])
+    columns: list[Poly] = [zero] * (n + 1)
+    for k in range(n + 1):
+        term: list[Poly] = [exact([gaps[k]])]
+        for j in (j for j in range(n + 1) if j != k):
+            lifted, scaled = [zero, *term], [*(np.append([Fraction(0)] * j, c) for c in term), zero]
+            term = [P.polyadd(a, b) for a, b in zip(lifted, scaled, strict=True)]
+        columns = [P.polyadd(a, b) for a, b in zip(columns, term, strict=True)]
+    return columns
+
+
+def signs_in_noise(columns: list[Poly], t: Fraction) -> dict[int, Fraction]:
+    """The signs at one t over all s > 0, each with an s. With s = u/(1-u) the range of u is (0, 1)."""
+    n = len(columns) - 1
+    poly = [Fraction(0)] * (n + 1)
+    for m, column in enumerate(columns):
+        coefficient = P.polyval(t, column)
+        for j in range(n - m + 1):
+            poly[m + j] += coefficient * comb(n - m, j) * (-1) ** j
+    return {sign: u / (1 - u) for sign, u in signs_inside(poly).items()}
+
+
+def _parameters(t: Fraction, s: Fraction, n: int) -> tuple[Fraction, Fraction]:
+    r = (1 - t) / (1 + t)
+    return r, s * (1 + r) ** n

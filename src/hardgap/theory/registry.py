@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from hardgap.nn.build import build_model
 from hardgap.nn.encoder import Encoder
 from hardgap.nn.spec import EncoderSpec
-from hardgap.theory import block_theorems, embedding, forests, kernel_machines, kernel_ridge, lemmas, similarity, trees
+from hardgap.theory import block_theorems, embedding, kernel_machines, kernel_ridge, lemmas, similarity, trees
 from hardgap.theory.construction import construct
 from hardgap.theory.statement import Statement
 from hardgap.worlds.automaton.rule import Rule
@@ -34,8 +34,8 @@ CHECKS: tuple[Callable[[], Statement], ...] = (
     kernel_ridge.zero_one_labels,
     trees.lemma_trees,
     trees.lemma_constant_fallback,
-    forests.lemma_bootstrapped_forests,
-    forests.lemma_full_support,
+    trees.lemma_bootstrapped_forests,
+    trees.lemma_full_support,
     kernel_machines.svm_wrong,
     kernel_machines.fits_visible_so_wrong,
     trees.scikit_learn_agrees,

@@ -18,9 +18,8 @@ from fractions import Fraction
 import numpy as np
 
 from hardgap.theory.cube import Ints, agreement, rule_labels, shell_sums
-from hardgap.theory.kernel_ridge import level_gaps
+from hardgap.theory.kernel_ridge import UnsettledError, level_gaps, ridge_signs
 from hardgap.theory.polynomials import signs_inside
-from hardgap.theory.ridge_signs import UnsettledError, ridge_signs
 from hardgap.theory.similarity import knn_vote_range, ray_votes
 from hardgap.theory.trees import vote_extremes, vote_extremes_of_set
 from hardgap.worlds.automaton.gap import Gap
@@ -70,18 +69,7 @@ def votes(rule: Rule) -> list[PatternVotes]:
     gaps, subcubes = level_gaps(labels), vote_extremes(labels)
     sizes = shell_sums(np.ones_like(labels))[0, 1:]
     return [
-        PatternVotes(
-            pattern=p,
-            text=rule.pattern_text(p),
-            output=int(rule.table[p]),
-            methods=_knn(shells[p], sizes)
-            | {
-                "similarity": _monotone(rays[p]),
-                "RBF vote": _completely_monotone(shells[p]),
-                "GP / ridge": _ridge(gaps[p]),
-                "trees": _trees(subcubes[p]),
-            },
-        )
+        _pattern_votes(rule, p, shells[p], sizes, rays[p], subcubes[p], {"GP / ridge": _ridge(gaps[p])})
         for p in range(rule.patterns)
     ]
 
@@ -102,19 +90,17 @@ def votes_of_set(gap: Gap) -> list[PatternVotes]:
     shells = labels[hidden, None] * shell_sums(labels * visible)[hidden, 1:]
     sizes, subcubes = shell_sums(visible)[hidden, 1:], vote_extremes_of_set(labels, hidden)
     return [
-        PatternVotes(
-            pattern=p,
-            text=gap.rule.pattern_text(p),
-            output=int(gap.rule.table[p]),
-            methods=_knn(shells[i], sizes[i])
-            | {
-                "similarity": _monotone(np.cumsum(shells[i])),
-                "RBF vote": _completely_monotone(shells[i]),
-                "trees": _trees(subcubes[i]),
-            },
-        )
+        _pattern_votes(gap.rule, p, shells[i], sizes[i], np.cumsum(shells[i]), subcubes[i])
         for i, p in enumerate(gap.hidden)
     ]
+
+
+def _pattern_votes(
+    rule: Rule, p: int, shells: Ints, sizes: Ints, rays: Ints, subcubes: Ints, ridge: dict[str, Verdict] | None = None
+) -> PatternVotes:
+    similar = {"similarity": _monotone(rays), "RBF vote": _completely_monotone(shells)}
+    methods = _knn(shells, sizes) | similar | (ridge or {}) | {"trees": _trees(subcubes)}
+    return PatternVotes(p, rule.pattern_text(p), int(rule.table[p]), methods)
 
 
 def _knn(shells: Ints, sizes: Ints) -> dict[str, Verdict]:

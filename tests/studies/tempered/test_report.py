@@ -181,8 +181,8 @@ def test_the_search_is_told_by_setting(tmp_path: Path) -> None:
     for run, holdout in ((falling, 1.0), (falling.but(hide=(7,)), 0.0), (rounded, 0.0)):
         finish(store, run, holdout, 100)
     assert search_table(store).rows == [
-        ["T from 6 to 1 over 1,046 steps", "150: 0, 7", "1,570", "1/2"],
-        ["rounded, gradient of identity", "30: 4", "1,570", "0/1"],
+        ["soft×4, T=6→1 over 1046", "150: 0, 7", "1,570", "1/2"],
+        ["hard×4, gradient identity", "30: 4", "1,570", "0/1"],
         ["all of them", "", "", "1/3"],
     ]
 

@@ -142,7 +142,7 @@ class Table(nn.Module):
         self.rule = rule
 
     def forward(self, x: Tensor) -> Tensor:
-        patterns = patterns_of(x.round().to(torch.uint8), self.rule.radius)
+        patterns = patterns_of(x.round().to(torch.uint8).numpy(), self.rule.radius).astype(np.int64)
         return torch.tensor(self.rule.table.tolist(), dtype=torch.float32)[patterns] * 2 - 1
 
 

@@ -161,7 +161,7 @@ def test_each_measure_sees_its_own_mistake() -> None:
     assert example.inputs.tolist() == [[12, 7, 1, 5, 9]]
 
     def judge(text: str) -> list[float]:
-        judged = judge_tokens(codec, example, codec.read(text)[None])
+        judged = judge_tokens(codec, example, np.array([[codec.texts.index(word) for word in text.split()]]))
         return [float(judged[name][0]) for name in ("exact", "pair", "f", "valid")]
 
     assert judge("12 & 7 = 4 ; 4 | 9 = 13 ; & | <end>") == [1, 1, 1, 1]

@@ -10,8 +10,12 @@ from collections.abc import Iterable
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from hardgap.core.loop import Adam, plain_adam
+from hardgap.core.specs import Optimiser
+from hardgap.nn.encoder import PARTS, Encoder
+from hardgap.nn.native.fitting import network_of
 from hardgap.nn.native.functions import pointers
 from hardgap.nn.native.library import Library
 
@@ -57,3 +61,17 @@ class NativeAdam:
             zeros = [torch.zeros_like(self._parameters[index]) for _ in range(2)]
             self._state[index] = {"step": torch.tensor(0.0), "exp_avg": zeros[0], "exp_avg_sq": zeros[1]}
         return self._state[index]
+
+
+def adam_for(model: nn.Module, chosen: Optimiser) -> Adam:
+    if not chosen.fused and (library := library_of(model)) is not None:
+        return NativeAdam(model.parameters(), chosen.learning_rate, library)
+    return plain_adam(model, chosen)
+
+
+def library_of(model: nn.Module) -> Library | None:
+    """The native engine, if it is what trains this network now."""
+    if type(model) is not Encoder:
+        return None
+    network = network_of(model, model.positions.new_zeros(1, model.width), PARTS)
+    return network.library if network else None

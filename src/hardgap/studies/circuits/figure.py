@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.gridspec import GridSpec, SubplotSpec
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from hardgap.core.errors import BadInput
-from hardgap.report.figures import HOLDOUT, STYLE, VISIBLE, draw_line, mark_restarts
-from hardgap.studies.circuits.panels import DARK, PANELS, reason_panel
+from hardgap.report.figures import DARK, HOLDOUT, VISIBLE, draw_line, mark_restarts, styled
+from hardgap.studies.circuits.panels import PANELS, reason_panel
 
 FULL_PAGE = [
     ["polynomial", "rule", "influence"],
@@ -26,6 +24,7 @@ FULL_PAGE = [
 ]
 
 
+@styled
 def circuits_figure(data: dict[str, Any], heading: str) -> Figure:
     """The page of one network; panels that were not asked for are left out."""
     reasons = data.get("does_not_apply", {})
@@ -34,19 +33,19 @@ def circuits_figure(data: dict[str, Any], heading: str) -> Figure:
         raise BadInput("there is nothing to draw: no analysis was run")
     layout = FULL_PAGE if len(names) == len(PANELS) else _grid(names)
     spacing = ConstrainedLayoutEngine(w_pad=0.15, h_pad=0.3)
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(5.6 * len(layout[0]), 4.6 * len(layout) + 0.5), layout=spacing)
-        panels = {name: figure.add_subplot(place) for name, place in _places(figure, layout).items()}
-        for name in names:
-            source = "rule" if name == "influence" else name
-            if source in reasons:
-                reason_panel(panels[name], name, reasons[source])
-            else:
-                PANELS[name](panels[name], data[source])
-        figure.suptitle(heading, x=0.01, ha="left", fontsize=14, fontweight="bold")
+    figure = Figure(figsize=(5.6 * len(layout[0]), 4.6 * len(layout) + 0.5), layout=spacing)
+    panels = figure.subplot_mosaic(layout)  # type: ignore[arg-type]  # a name below itself: a tall panel
+    for name in names:
+        source = "rule" if name == "influence" else name
+        if source in reasons:
+            reason_panel(panels[name], name, reasons[source])
+        else:
+            PANELS[name](panels[name], data[source])
+    figure.suptitle(heading, x=0.01, ha="left", fontsize=14, fontweight="bold")
     return figure
 
 
+@styled
 def timeline_figure(data: dict[str, Any], heading: str, curve: Sequence[dict[str, Any]] = ()) -> Figure:
     """The signals over training; `curve` adds the run's own evaluations, which are denser than snapshots."""
     groups = {
@@ -55,19 +54,18 @@ def timeline_figure(data: dict[str, Any], heading: str, curve: Sequence[dict[str
         "attention": [name for name in data["appears"] if name.startswith("attention")],
     }
     drawn = {title: names for title, names in groups.items() if names}
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(9.5, 2.9 * (1 + len(drawn)) + 0.6), layout="constrained")
-        all_axes = figure.subplots(1 + len(drawn), 1, sharex=True, squeeze=False)[:, 0]
-        _accuracy_lines(all_axes[0], data, curve)
-        for axes, (name, signals) in zip(all_axes[1:], drawn.items(), strict=True):
-            _signal_lines(axes, data, signals, GROUP_TITLES[name])
-        step = data["appears"].get("holdout")
-        for axes in all_axes if step is not None else ():
-            axes.axvline(step, color=HOLDOUT, linestyle=":", linewidth=1.2)
-        for axes in all_axes:
-            mark_restarts(axes, [p["step"] for p in curve or data["moments"]], data["restarts"])
-        all_axes[-1].set_xlabel("training step")
-        figure.suptitle(heading, x=0.01, ha="left", fontsize=13, fontweight="bold")
+    figure = Figure(figsize=(9.5, 2.9 * (1 + len(drawn)) + 0.6), layout="constrained")
+    all_axes = figure.subplots(1 + len(drawn), 1, sharex=True, squeeze=False)[:, 0]
+    _accuracy_lines(all_axes[0], data, curve)
+    for axes, (name, signals) in zip(all_axes[1:], drawn.items(), strict=True):
+        _signal_lines(axes, data, signals, GROUP_TITLES[name])
+    step = data["appears"].get("holdout")
+    for axes in all_axes if step is not None else ():
+        axes.axvline(step, color=HOLDOUT, linestyle=":", linewidth=1.2)
+    for axes in all_axes:
+        mark_restarts(axes, [p["step"] for p in curve or data["moments"]], data["restarts"])
+    all_axes[-1].set_xlabel("training step")
+    figure.suptitle(heading, x=0.01, ha="left", fontsize=13, fontweight="bold")
     return figure
 
 
@@ -82,19 +80,6 @@ def _grid(names: list[str]) -> list[list[str]]:
     columns = min(3, len(names))
     padded = names + ["."] * (-len(names) % columns)
     return [padded[i : i + columns] for i in range(0, len(padded), columns)]
-
-
-def _places(figure: Figure, layout: list[list[str]]) -> dict[str, SubplotSpec]:
-    """Where each panel stands; a name below itself makes a tall panel."""
-    grid = GridSpec(len(layout), len(layout[0]), figure=figure)
-    places: dict[str, SubplotSpec] = {}
-    for x in range(len(layout[0])):
-        column = [row[x] for row in layout]
-        for name in dict.fromkeys(column):
-            if name != ".":
-                first = column.index(name)
-                places[name] = grid[first : first + column.count(name), x]
-    return places
 
 
 def _accuracy_lines(axes: Axes, data: dict[str, Any], curve: Sequence[dict[str, Any]]) -> None:

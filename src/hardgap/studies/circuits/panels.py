@@ -10,10 +10,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from hardgap.report.figures import HIDDEN, HOLDOUT, VISIBLE
+from hardgap.report.figures import DARK, HIDDEN, HOLDOUT, VISIBLE, heatmap, ink
 
 Data = dict[str, Any]
-GREY, DARK = "#999999", "#333333"
+GREY = "#999999"
 DEGREES = ["#999999", "#c6dbef", "#6baed6", "#2171b5", "#08519c", "#08306b"]
 """Polynomial terms by degree: the more cells interact, the darker."""
 NEEDED = 0.05
@@ -189,13 +189,13 @@ def probes_panel(axes: Axes, data: Data) -> None:
     output = next(bit for bit in bits if bit.startswith("output"))
     taught = {text: by_place[text, output]["transfer"] for text in titles}
     rows = [[*(100 * by_place[text, bit]["accuracy"] for bit in bits), _percent(taught[text])] for text in titles]
-    heatmap(axes, np.array(rows), titles, [*bits, "hidden*"], low=50, high=100)
+    heatmap(axes, np.array(rows), titles, [*bits, "hidden*"], low=50)
     for y, text in enumerate(titles):
         for x, bit in enumerate(bits):
             untrained = by_place[text, bit]["untrained"]
             if untrained is not None:
                 axes.text(x, y + 0.33, f"({100 * untrained:.0f})", ha="center", va="center", fontsize=6.5,
-                          color=_ink(rows[y][x], 50, 100))  # fmt: skip
+                          color=ink(rows[y][x], 50, 100))  # fmt: skip
     axes.axvline(len(bits) - 0.5, color="white", linewidth=4)
     where = next((t for t in titles if by_place[t, output]["accuracy"] >= 0.95), "at no level")
     hidden = next((t for t in titles if (taught[t] or 0) >= 0.95), "at no level")
@@ -213,7 +213,7 @@ def attention_panel(axes: Axes, data: Data) -> None:
     shown = [o for o in offsets if abs(o) <= 7]
     grid = np.array([[100 * head["weights"][str(o)] for o in shown] for head in heads])
     labels = [head["title"].replace("layer ", "L").replace(" head ", " H") for head in heads]
-    heatmap(axes, grid, labels, [f"{o:+d}" if o else "0" for o in shown], low=0, high=100, cmap="Purples")
+    heatmap(axes, grid, labels, [f"{o:+d}" if o else "0" for o in shown], cmap="Purples")
     axes.set_xlabel("offset of the cell looked at")
     best = max(heads, key=lambda head: head["locality"])
     uniform = 100 * data["uniform"]
@@ -232,7 +232,9 @@ def neurons_panel(axes: Axes, data: Data) -> None:
     labels = [f"{_short(n['site'])} unit {n['unit']} ({n['difference']:+.2f})" for n in best]
     columns = [f"{p:0{2 * radius + 1}b}" for p in range(size)]
     high = float(np.nanmax(grid))
-    heatmap(axes, grid, labels, columns, low=0, high=high, cmap="Greens", digits=1 if size <= 8 else None)
+    heatmap(
+        axes, grid, labels, columns, lambda y, x: f"{grid[y, x]:.1f}" if size <= 8 else "", high=high, cmap="Greens"
+    )
     axes.tick_params(axis="x", labelrotation=90 if size > 8 else 0, labelsize=6 if size > 8 else 8)
     top = best[0]
     found = sum(len(units) for units in data["detectors"].values())
@@ -249,7 +251,7 @@ def patching_panel(axes: Axes, data: Data) -> None:
     by_place = {(p["site"], p["where"]): p["recovery"] for p in data["patches"]}
     shares = [[by_place.get((site, where)) for where in places] for site in sites]
     grid = np.array([[np.nan if share is None else 100 * share for share in row] for row in shares])
-    heatmap(axes, grid, sites, ["every cell", "target cell", "flipped cell"], low=0, high=100, cmap="Blues")
+    heatmap(axes, grid, sites, ["every cell", "target cell", "flipped cell"])
     arrived = next((s for s in sites if (by_place.get((s, "target")) or 0) >= 0.9), None)
     title(
         axes,
@@ -258,32 +260,6 @@ def patching_panel(axes: Axes, data: Data) -> None:
         else "Patching: the flip does not arrive",
         f"recovered accuracy, %: clean {100 * data['clean']:.0f} %, flipped neighbour {100 * data['corrupted']:.0f} %",
     )
-
-
-def heatmap(
-    axes: Axes,
-    grid: np.ndarray,
-    rows: Sequence[str],
-    columns: Sequence[str],
-    *,
-    low: float,
-    high: float,
-    cmap: str = "Blues",
-    digits: int | None = 0,
-) -> None:
-    """A matrix with its numbers written in; `digits` None leaves them out."""
-    axes.imshow(grid, aspect="auto", cmap=cmap, vmin=low, vmax=high)
-    axes.set_yticks(range(len(rows)), rows, fontsize=8)
-    axes.set_xticks(range(len(columns)), columns, fontsize=8)
-    axes.tick_params(length=0)
-    for side in axes.spines.values():
-        side.set_visible(False)
-    if digits is None:
-        return
-    for (y, x), value in np.ndenumerate(grid):
-        if not np.isnan(value):
-            text = f"{value:.{digits}f}"
-            axes.text(x, y, text, ha="center", va="center", fontsize=7.5, color=_ink(value, low, high))
 
 
 def reason_panel(axes: Axes, name: str, reason: str) -> None:
@@ -305,10 +281,6 @@ def title(axes: Axes, finding: str, detail: str) -> None:
 
 def _percent(share: float | None) -> float:
     return float("nan") if share is None else 100 * share
-
-
-def _ink(value: float, low: float, high: float) -> str:
-    return "white" if value > low + 0.6 * (high - low) else DARK
 
 
 def _short(site: str) -> str:

@@ -14,17 +14,15 @@ from statistics import fmean, median
 from typing import Any
 
 from hardgap.core.errors import BadInput
-from hardgap.core.parts import part
 from hardgap.core.progress import Progress
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
-from hardgap.report.document import Content, markdown
 from hardgap.runs.results import write_text
 from hardgap.runs.store import Row, Store
 from hardgap.runs.summary import summarise
 from hardgap.studies.circuits.quantities import QUANTITIES, SHARE, Network, Quantity
 from hardgap.studies.kept import kept_file
-from hardgap.studies.measure import StudyResult, judged, measure, taken_in
+from hardgap.studies.measure import StudyResult
 from hardgap.studies.study import Arm, study
 from hardgap.worlds.automaton.regime import Unrolling
 from hardgap.worlds.automaton.run import AutomatonRun
@@ -141,14 +139,6 @@ def spreads(result: StudyResult, store: Store, kept: Path) -> dict[str, Any]:
         "networks": [{name: one[name] for name in ("run", "about", "step", "versions")} for one in networks],
         "values": [[round(quantity.find(one), 2) for one in networks] for quantity in QUANTITIES],
     }
-
-
-def content(results: Path) -> Content:
-    """What docs/circuits.md shows, from the committed files."""
-    with taken_in() as store:
-        found = judged([measure(circuits, "desk", store, results / circuits.folder)])
-    draw = partial(part("hardgap.studies.circuits.study_figure:circuit_study_figure"), found)
-    return Content({"circuits": markdown(circuit_study_tables(found))}, {"circuits-study": draw})
 
 
 def circuit_study_tables(results: Sequence[StudyResult]) -> list[Table]:

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
 from hardgap.core.errors import BadInput
-from hardgap.report.figures import STYLE
+from hardgap.report.figures import styled
 
 LOOKS = {"KNN": ("#0072b2", "o"), "GP": ("#009e73", "s"), "RBF SVM": ("#cc79a7", "^"), "RF": ("#d55e00", "D"),
          "KRR": ("#8c6bb1", "v"), "majority": ("#777777", "x")}  # fmt: skip
@@ -35,22 +34,20 @@ def draw(report: dict[str, Any]) -> Figure:
     return DRAWN[report["kind"]](report)
 
 
+@styled
 def levels_figure(report: dict[str, Any]) -> Figure:
     """Table 1 as a picture: a dot a run, a line over their range; grey bars are the published ranges."""
     lines, runs = report["table"], report["runs"]
     methods = list(lines[0]["holdout"])
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(max(4.5, 1.75 * len(lines) + 1.0), 4.3), layout="constrained")
-        axes = figure.add_subplot()
-        _background(axes, lines)
-        for place, line in enumerate(lines):
-            _level(axes, place, line, runs)
-        _network(axes, lines, runs)
-        _frame(axes, lines)
-        figure.legend(
-            handles=_legend(methods, lines), frameon=False, ncols=len(methods) + 1, loc="outside lower center"
-        )
-        _titles(figure, report, "Methods learn from visible cells and answer for hidden ones. A dot is a run.")
+    figure = Figure(figsize=(max(4.5, 1.75 * len(lines) + 1.0), 4.3), layout="constrained")
+    axes = figure.add_subplot()
+    _background(axes, lines)
+    for place, line in enumerate(lines):
+        _level(axes, place, line, runs)
+    _network(axes, lines, runs)
+    _frame(axes, lines)
+    figure.legend(handles=_legend(methods, lines), frameon=False, ncols=len(methods) + 1, loc="outside lower center")
+    _titles(figure, report, "Methods learn from visible cells and answer for hidden ones. A dot is a run.")
     return figure
 
 
@@ -134,27 +131,25 @@ def _legend(methods: Sequence[str], lines: Sequence[dict[str, Any]]) -> list[Any
     return handles
 
 
+@styled
 def sizes_figure(report: dict[str, Any]) -> Figure:
     """One panel a level: accuracy against the number of examples learned from, the range over runs shaded."""
     sizes = [entry["size"] for entry in report["sizes"]]
     lines = report["sizes"][0]["table"]
     across = min(3, len(lines))
     down = -(-len(lines) // across)
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(3.0 * across + 0.6, 2.5 * down + 1.0), layout="constrained")
-        panels = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False).ravel()
-        for place, axes in enumerate(panels[: len(lines)]):
-            _size_panel(axes, sizes, [entry["table"][place] for entry in report["sizes"]])
-        for axes in panels[len(lines) :]:
-            axes.set_axis_off()
-        for axes in panels[-across:]:
-            axes.set_xlabel("visible cells learned from")
-        for axes in panels[::across]:
-            axes.set_ylabel("right on hidden cells, %")
-        figure.legend(
-            handles=_legend(list(lines[0]["holdout"]), []), frameon=False, ncols=6, loc="outside lower center"
-        )
-        _titles(figure, report, "Does the number of examples matter? Shaded: from the worst to the best run.")
+    figure = Figure(figsize=(3.0 * across + 0.6, 2.5 * down + 1.0), layout="constrained")
+    panels = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False).ravel()
+    for place, axes in enumerate(panels[: len(lines)]):
+        _size_panel(axes, sizes, [entry["table"][place] for entry in report["sizes"]])
+    for axes in panels[len(lines) :]:
+        axes.set_axis_off()
+    for axes in panels[-across:]:
+        axes.set_xlabel("visible cells learned from")
+    for axes in panels[::across]:
+        axes.set_ylabel("right on hidden cells, %")
+    figure.legend(handles=_legend(list(lines[0]["holdout"]), []), frameon=False, ncols=6, loc="outside lower center")
+    _titles(figure, report, "Does the number of examples matter? Shaded: from the worst to the best run.")
     return figure
 
 
@@ -172,30 +167,30 @@ def _size_panel(axes: Axes, sizes: Sequence[int], lines: Sequence[dict[str, Any]
     axes.set_title(_wrapped(lines[0]["title"]).replace("\n", " "), fontsize=9)
 
 
+@styled
 def truth_table_figure(report: dict[str, Any]) -> Figure:
     """Each method's answer for each hidden pattern, right ones and wrong ones told apart by colour."""
     patterns, methods = report["patterns"], list(report["table"][0]["holdout"])
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(0.95 * len(methods) + 2.6, 0.34 * len(patterns) + 1.5), layout="constrained")
-        axes = figure.add_subplot()
-        for y, pattern in enumerate(patterns):
-            for x, method in enumerate(methods):
-                answer = pattern["answers"][method]
-                colour = RIGHT if answer == pattern["truth"] else WRONG
-                axes.add_patch(Rectangle((x - 0.47, y - 0.44), 0.94, 0.88, color=colour, linewidth=0))
-                axes.text(x, y, str(answer), ha="center", va="center")
-        shares = [f"{method}\n{report['table'][0]['holdout'][method][0]:.0f} % right" for method in methods]
-        axes.set_xticks(range(len(methods)), shares)
-        axes.set_yticks(range(len(patterns)), [f"{p['neighbourhood']} → {p['truth']}" for p in patterns])
-        axes.set_xlim(-0.5, len(methods) - 0.5)
-        axes.set_ylim(len(patterns) - 0.5, -0.5)
-        axes.text(-0.57, -0.55, "hidden\npattern → output", ha="right", va="bottom", fontsize=9, color="#444444")
-        axes.tick_params(length=0)
-        axes.xaxis.tick_top()
-        axes.spines[["left", "bottom"]].set_visible(False)
-        colours = [Patch(color=RIGHT, label="right"), Patch(color=WRONG, label="wrong")]
-        figure.legend(handles=colours, frameon=False, ncols=2, loc="outside lower center")
-        figure.suptitle(f"{report['about']}: answers by similarity", x=0.01, ha="left", fontsize=12, fontweight="bold")
+    figure = Figure(figsize=(0.95 * len(methods) + 2.6, 0.34 * len(patterns) + 1.5), layout="constrained")
+    axes = figure.add_subplot()
+    for y, pattern in enumerate(patterns):
+        for x, method in enumerate(methods):
+            answer = pattern["answers"][method]
+            colour = RIGHT if answer == pattern["truth"] else WRONG
+            axes.add_patch(Rectangle((x - 0.47, y - 0.44), 0.94, 0.88, color=colour, linewidth=0))
+            axes.text(x, y, str(answer), ha="center", va="center")
+    shares = [f"{method}\n{report['table'][0]['holdout'][method][0]:.0f} % right" for method in methods]
+    axes.set_xticks(range(len(methods)), shares)
+    axes.set_yticks(range(len(patterns)), [f"{p['neighbourhood']} → {p['truth']}" for p in patterns])
+    axes.set_xlim(-0.5, len(methods) - 0.5)
+    axes.set_ylim(len(patterns) - 0.5, -0.5)
+    axes.text(-0.57, -0.55, "hidden\npattern → output", ha="right", va="bottom", fontsize=9, color="#444444")
+    axes.tick_params(length=0)
+    axes.xaxis.tick_top()
+    axes.spines[["left", "bottom"]].set_visible(False)
+    colours = [Patch(color=RIGHT, label="right"), Patch(color=WRONG, label="wrong")]
+    figure.legend(handles=colours, frameon=False, ncols=2, loc="outside lower center")
+    figure.suptitle(f"{report['about']}: answers by similarity", x=0.01, ha="left", fontsize=12, fontweight="bold")
     return figure
 
 

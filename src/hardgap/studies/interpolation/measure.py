@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import Any
 
 from hardgap.core.errors import BadInput
-from hardgap.core.progress import Progress, silent
+from hardgap.core.progress import Progress, part_of, silent
 from hardgap.runs.execute import load_model
 from hardgap.runs.store import Row, Store
 from hardgap.runs.summary import summarise
@@ -115,24 +115,17 @@ def measure_runs(
 ) -> list[RunTable]:
     """Table 1 for several runs, with one progress for all."""
     ids = list(dict.fromkeys(run_ids))
-
-    def part(index: int) -> Progress:
-        return lambda doing, done, total: on_progress(f"{ids[index]}, {doing}", index * total + done, len(ids) * total)
-
-    return [measure_run(store, run_id, setting, part(index)) for index, run_id in enumerate(ids)]
+    told = [part_of(on_progress, place, len(ids), f"{run_id}, ") for place, run_id in enumerate(ids)]
+    return [measure_run(store, run_id, setting, tell) for run_id, tell in zip(ids, told, strict=True)]
 
 
 def measure_sizes(
     store: Store, run_ids: Sequence[str], setting: Setting, sizes: Iterable[int], on_progress: Progress = silent
 ) -> dict[int, list[RunTable]]:
     """Table 1 again for each number of shown examples: does the answer depend on it?"""
-    wanted = sorted(set(sizes))
-    curve = {}
-    for index, size in enumerate(wanted):
-
-        def told(doing: str, done: int, total: int, index: int = index, size: int = size) -> None:
-            on_progress(f"{size} examples, {doing}", index * total + done, len(wanted) * total)
-
+    wanted, curve = sorted(set(sizes)), {}
+    for place, size in enumerate(wanted):
+        told = part_of(on_progress, place, len(wanted), f"{size} examples, ")
         curve[size] = measure_runs(store, run_ids, replace(setting, size=size), told)
     return curve
 

@@ -25,6 +25,7 @@ from hardgap.runs.store import Store
 from hardgap.studies.interpolation.published import PUBLISHED, TEMPORAL
 from hardgap.studies.kept import kept_file
 from hardgap.studies.measure import StudyResult
+from hardgap.studies.numbers import span
 from hardgap.studies.published import Found, Published, Spread
 from hardgap.studies.study import Arm, study
 from hardgap.worlds.automaton.gap import Gap
@@ -161,5 +162,4 @@ def _shown(value: Any) -> str:
         return ""
     if not isinstance(value, list):
         return f"{value:g}"
-    ends = " to ".join(f"{end:g}" for end in dict.fromkeys((min(value), max(value))))
-    return ends if len(value) < 3 else f"{fmean(value):.1f} [{ends}]"
+    return span(value, "g") if len(value) < 3 else f"{fmean(value):.1f} [{span(value, 'g')}]"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hardgap.core.progress import Progress, silent
+from hardgap.core.progress import Progress, part_of, silent
 from hardgap.runs.results import write_text
 from hardgap.studies.interpolation.measure import made_with
 from hardgap.worlds.chains.baselines import SYMBOLIC_METHODS
@@ -103,8 +103,5 @@ def measure_baselines(folder: Path, run: SymbolicRun, on_progress: Progress = si
 
 def measure_all(folder: Path, runs: list[SymbolicRun], on_progress: Progress = silent) -> list[Baselines]:
     """One after another, with one progress for all; what was measured stays when this is stopped."""
-
-    def part(index: int) -> Progress:
-        return lambda doing, done, total: on_progress(doing, index * total + done, len(runs) * total)
-
-    return [measure_baselines(folder, run, part(index)) for index, run in enumerate(runs)]
+    told = [part_of(on_progress, place, len(runs)) for place in range(len(runs))]
+    return [measure_baselines(folder, run, tell) for run, tell in zip(runs, told, strict=True)]

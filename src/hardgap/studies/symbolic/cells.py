@@ -7,11 +7,11 @@ little apart, so most cells are inconclusive.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from statistics import fmean, pstdev
 
 from hardgap.core.table import Table
 from hardgap.report.statistics import same_mean_p, sample_of
 from hardgap.studies.measure import Measured, StudyResult
+from hardgap.studies.numbers import beside, interval, mean, p_value, spread
 from hardgap.studies.published import Seeds
 from hardgap.studies.symbolic.accuracy import accuracies
 from hardgap.worlds.chains.selection import PAPERS_CHOICE, SELECTIONS, Selection
@@ -45,16 +45,14 @@ def published_shares(arm: Measured) -> dict[int, float]:
 def verdict_table(results: Results) -> Table:
     """One row a study: published and measured mean, interval, verdict; p is with Holm's correction for all rows."""
     scale = results[0].scale
-    compared = {one.name: one.arm.comparison for one in results if scale != "smoke"}  # smoke has no verdicts
     rows: list[list[object]] = []
     for one in results:
-        arm, name = one.arm, one.name
-        means = [_mean(exact(arm, by)) for by in (PAPERS_CHOICE, "eval-seen", "final")]
-        spread = arm.mean_interval if len(set(arm.accuracies())) > 1 else None  # equal seeds show no spread to go by
-        published = f"{100 * fmean(published_shares(arm).values()):.1f}"
-        found = compared.get(name)
-        told = [found.verdict, found.note, _p(found.p)] if found else ["", "", _p(None)]
-        rows.append([name, published, f"{arm.n}/{arm.planned}", means[0], _interval(spread), *means[1:], *told])
+        arm, told = one.arm, one.arm.comparison
+        means = [mean(exact(arm, by), "–") for by in (PAPERS_CHOICE, "eval-seen", "final")]
+        ends = arm.mean_interval if len(set(arm.accuracies())) > 1 else None  # equal seeds show no spread to go by
+        found = [f"{arm.n}/{arm.planned}", means[0], interval(ends), *means[1:]]
+        verdict = [told.verdict, told.note, p_value(told.p, "–")]
+        rows.append([one.name, mean(published_shares(arm).values()), *found, *verdict])
     columns = [
         "study",
         "published %",
@@ -92,19 +90,11 @@ def ambiguity_table(results: Results, weaker: Results) -> Table:
     default = {one.arm.labels["holdout"]: one.arm for one in results if one.arm.labels["condition"] == "familiar"}
     rows: list[list[object]] = []
     for other in (one.arm for one in weaker):
-        holdout, published = other.labels["holdout"], f"{100 * fmean(published_shares(other).values()):.1f}"
+        holdout, published = other.labels["holdout"], mean(published_shares(other).values())
         for by in SELECTIONS:
             values = [exact(arm, by) for arm in (default[holdout], other)]
-            both = [f"{_mean(v)}{_spread(v)}" for v in values]
-            rows.append(
-                [
-                    holdout,
-                    by,
-                    *both,
-                    _p(same_mean_p(*map(sample_of, values)) if min(map(len, values)) > 1 else None),
-                    published,
-                ]
-            )
+            p = same_mean_p(*map(sample_of, values)) if min(map(len, values)) > 1 else None
+            rows.append([holdout, by, *map(spread, values), p_value(p, "–"), published])
     columns = ["holdout", "checkpoint by", "none fits the held-out pair %", "some do %", "p", "published %"]
     title = (
         f"Held-out accuracy, mean ± standard deviation over {weaker[0].arm.planned} seeds, {weaker[0].scale} scale, "
@@ -132,7 +122,7 @@ def measures_table(results: Results) -> Table:
     columns = [f"{words}: {by}" for words in MEASURES.values() for by in SELECTIONS]
     rows: list[list[object]] = [
         [arm.labels["holdout"], arm.labels["condition"],
-         *(_mean(exact(arm, by, name)) for name in MEASURES for by in SELECTIONS)]
+         *(mean(exact(arm, by, name), "–") for name in MEASURES for by in SELECTIONS)]
         for arm in (one.arm for one in results)
     ]  # fmt: skip
     return Table("What is right, %, by choice of checkpoint", ["holdout", "condition", *columns], rows, columns)
@@ -147,29 +137,12 @@ def _cell(arm: Measured | None, by: Selection) -> str:
         return ""
     values, theirs = exact(arm, by), list(published_shares(arm).values())
     few = f" ({len(values)} of {arm.planned} seeds)" if values and len(values) < arm.planned else ""
-    return f"{_mean(values)}{_spread(values)}{few} [{100 * fmean(theirs):.1f} ± {100 * pstdev(theirs):.1f}]"
+    return f"{spread(values)}{few} [{spread(theirs)}]"
 
 
 def _seed_cell(arm: Measured | None, seed: int, by: Selection) -> str:
     if arm is None:
         return ""
     found = dict(zip((run.seed for run in arm.runs), exact(arm, by), strict=True))
-    theirs = published_shares(arm)
-    published = f" [{100 * theirs[seed]:.1f}]" if seed in theirs else ""
-    return (f"{100 * found[seed]:.1f}" if seed in found else "–") + published
-
-
-def _mean(values: Sequence[float] | None) -> str:
-    return f"{100 * fmean(values):.1f}" if values else "–"
-
-
-def _spread(values: Sequence[float] | None) -> str:
-    return f" ± {100 * pstdev(values):.1f}" if values and len(values) > 1 else ""
-
-
-def _p(p: float | None) -> str:
-    return "–" if p is None else f"{p:.2g}"
-
-
-def _interval(interval: tuple[float, float] | None) -> str:
-    return "" if interval is None else f"{100 * interval[0]:.1f} to {100 * interval[1]:.1f}"
+    assert isinstance(arm.published, Seeds)
+    return beside(found.get(seed), arm.published.seeds.get(seed))

@@ -6,7 +6,6 @@ One seed of every pair comes before a second of any, and the pairs of which the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -74,68 +73,58 @@ PAPERS_METHODS = ("KNN", "MLP", "KRR")
 """The interpolation methods of the paper; the others that interpolate are ours."""
 
 
-@dataclass(frozen=True)
-class PairResult:
+def _pair(arm: Measured, scale: Scale, folder: Path) -> dict[str, Any]:
     """One held-out pair: its seeds at each choice of checkpoint, and what similarity makes of it. Shares."""
-
-    holdout: str
-    about: str
-    runs: dict[int, str]  # seed: run
-    accuracy: dict[Selection, dict[str, list[float]]]  # exact, pair, f and seen, one value a seed
-    baselines: dict[str, float]  # held-out accuracy of every method; empty if not measured
-    best_baseline: tuple[str, float] | None  # over every interpolation method, ours included
-    best_of_papers: tuple[str, float] | None  # over those that the paper has
-
-    def mean(self, by: Selection, measure: str = "exact") -> float | None:
-        values = self.accuracy[by].get(measure)
-        return fmean(values) if values else None
-
-
-def _pair_result(arm: Measured, scale: Scale, folder: Path) -> PairResult:
     from hardgap.studies.symbolic.baselines import kept_baselines
 
     run = symbolic_base(scale, str(arm.labels["holdout"])).but(seed=SEEDS[0])
     kept = kept_baselines(folder, run)
-    return PairResult(
-        holdout=run.holdout,
-        about=run.gap.describe(),
-        runs={one.seed: one.id for one in arm.runs},
-        accuracy={by: accuracies(arm.curves, by) for by in SELECTIONS},
-        baselines={name: found["holdout"] for name, found in kept.methods.items()} if kept else {},
-        best_baseline=kept.best() if kept else None,
-        best_of_papers=kept.best(PAPERS_METHODS) if kept else None,
-    )
+    return {
+        "holdout": run.holdout,
+        "about": run.gap.describe(),
+        "runs": {one.seed: one.id for one in arm.runs},
+        "accuracy": {by: accuracies(arm.curves, by) for by in SELECTIONS},  # one value a seed
+        "baselines": {name: found["holdout"] for name, found in kept.methods.items()} if kept else {},
+        "best_baseline": kept.best() if kept else None,  # over every interpolation method, ours included
+        "best_of_papers": kept.best(PAPERS_METHODS) if kept else None,
+    }
+
+
+def mean_of(pair: dict[str, Any], by: Selection, measure: str = "exact") -> float | None:
+    """Over the seeds of a pair."""
+    values = pair["accuracy"][by].get(measure)
+    return fmean(values) if values else None
 
 
 def coverage_report(result: StudyResult, store: Store, kept: Path) -> dict[str, Any]:
     """Every pair beside its baselines, which are files under `kept`, and all of them together. Shares."""
-    pairs = [_pair_result(arm, result.scale, kept) for arm in result.arms]
+    pairs = [_pair(arm, result.scale, kept) for arm in result.arms]
     return {
         "selection": PAPERS_CHOICE,
         "summary": {one: _summary(pairs, one) for one in SELECTIONS},
         "published": {"summary": COVERAGE, "network": NETWORK, "baselines": BASELINES},
-        "pairs": [asdict(one) for one in pairs],
+        "pairs": pairs,
     }
 
 
-def _summary(results: Sequence[PairResult], by: Selection) -> dict[str, Any]:
-    means = {one.holdout: mean for one in results if (mean := one.mean(by)) is not None}
+def _summary(pairs: Sequence[dict[str, Any]], by: Selection) -> dict[str, Any]:
+    means = {one["holdout"]: mean for one in pairs if (mean := mean_of(one, by)) is not None}
     clean = [mean for pair, mean in means.items() if pair not in SEARCHED]
-    seen = [value for one in results for value in one.accuracy[by].get("seen", ())]
-    compared = [one for one in results if one.holdout in means and one.best_baseline is not None]
+    seen = [value for one in pairs for value in one["accuracy"][by].get("seen", ())]
+    compared = [one for one in pairs if one["holdout"] in means and one["best_baseline"] is not None]
     found: dict[str, Any] = {
         "pairs": len(means),
-        "runs": sum(len(one.runs) for one in results),
+        "runs": sum(len(one["runs"]) for one in pairs),
         "mean": fmean(means.values()) if means else None,
         "mean without the search's": fmean(clean) if clean else None,
         "range": _range(list(means.values())),
         "seen range": _range(seen),
         "compared": len(compared),
-        "above": sum(means[o.holdout] > o.best_baseline[1] for o in compared if o.best_baseline),
-        "above the paper's": sum(means[o.holdout] > o.best_of_papers[1] for o in compared if o.best_of_papers),
+        "above": sum(means[one["holdout"]] > one["best_baseline"][1] for one in compared),
+        "above the paper's": sum(means[one["holdout"]] > one["best_of_papers"][1] for one in compared),
     }
     for name in (*PAPERS_METHODS, "KRR of f"):
-        values = [one.baselines[name] for one in results if name in one.baselines]
+        values = [one["baselines"][name] for one in pairs if name in one["baselines"]]
         found[f"{name} mean"], found[f"{name} range"] = (fmean(values) if values else None), _range(values)
     return found
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import fmean
 from typing import Any
 
 from hardgap.core.table import Table
 from hardgap.core.wording import percent
 from hardgap.studies.measure import StudyResult
-from hardgap.studies.symbolic.coverage import PAPERS_METHODS
+from hardgap.studies.numbers import beside
+from hardgap.studies.symbolic.coverage import PAPERS_METHODS, mean_of
 from hardgap.worlds.chains.baselines import SYMBOLIC_METHODS
 from hardgap.worlds.chains.selection import PAPERS_CHOICE, SELECTIONS
 
@@ -26,11 +26,13 @@ def coverage_table(report: dict[str, Any]) -> Table:
     """One row a pair, the best understood first; pairs without a run last."""
     by = report["selection"]
     published = report["published"]["network"]
-    ordered = sorted(report["pairs"], key=lambda pair: -(_mean_of(pair, by) if pair["runs"] else -1.0))
+    ordered = sorted(
+        report["pairs"], key=lambda pair: -1.0 if (mean := mean_of(pair, by)) is None else mean, reverse=True
+    )
     rows: list[list[object]] = [
         [pair["holdout"], pair["about"].removesuffix(" held out"), len(pair["runs"]),
-         *(_percent(_mean_of(pair, one)) for one in SELECTIONS), _percent(_mean_of(pair, by, "pair")),
-         _percent(_mean_of(pair, by, "f")), _percent(_mean_of(pair, by, "seen")),
+         *(_percent(mean_of(pair, one)) for one in SELECTIONS), _percent(mean_of(pair, by, "pair")),
+         _percent(mean_of(pair, by, "f")), _percent(mean_of(pair, by, "seen")),
          _best(pair["best_baseline"]), published.get(pair["holdout"])]
         for pair in ordered
     ]  # fmt: skip
@@ -75,18 +77,13 @@ def baselines_table(report: dict[str, Any]) -> Table:
     paper = report["published"]
     pairs = {pair["holdout"]: pair for pair in report["pairs"]}
     rows: list[list[object]] = [
-        [holdout, _beside(_mean_of(pairs[holdout], report["selection"]), paper["network"][holdout]),
-         *(_beside(pairs[holdout]["baselines"].get(name), published.get(name)) for name in METHODS)]
+        [holdout, beside(mean_of(pairs[holdout], report["selection"]), paper["network"][holdout]),
+         *(beside(pairs[holdout]["baselines"].get(name), published.get(name)) for name in METHODS)]
         for holdout, published in paper["baselines"].items()
     ]  # fmt: skip
     title = f"Held-out accuracy, % [published]; {report['scale']} scale, checkpoint by {report['selection']}"
     detail = [name for name in METHODS if name not in PAPERS_METHODS]
     return Table(title, ["holdout", "network", *METHODS], rows, ["network", *METHODS], detail)
-
-
-def _mean_of(pair: dict[str, Any], by: str, measure: str = "exact") -> Any:
-    values = pair["accuracy"][by].get(measure)
-    return fmean(values) if values else None
 
 
 def _percent(share: float | None) -> str:
@@ -105,7 +102,3 @@ def _span(values: Any) -> str:
 
 def _best(found: Any) -> str:
     return "–" if found is None else f"{_percent(found[1])} ({found[0]})"
-
-
-def _beside(share: float | None, published: float | None) -> str:
-    return _percent(share) + ("" if published is None else f" [{published:.1f}]")

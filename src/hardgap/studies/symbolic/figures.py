@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hardgap.report.figures import HIDDEN, HOLDOUT, PAPER, STYLE, VISIBLE
+from hardgap.report.figures import HIDDEN, HOLDOUT, PAPER, VISIBLE, heatmap, styled
 
 Run = dict[str, Any]
 
@@ -20,17 +19,17 @@ def analysis_figures(run: Run) -> dict[str, Figure]:
     return {name: draw(run) for name, draw in FIGURES.items() if name in run["analyses"]}
 
 
+@styled
 def substitution_figure(run: Run) -> Figure:
     """Figure 3: (a) one example before and after surgery, (b) every target in both directions."""
     data = run["analyses"]["substitution"]
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(9.5, 5.4), layout="constrained")
-        top, *bottom = figure.subplot_mosaic([["example", "example"], ["c, d", "a, b"]], height_ratios=[2, 3]).values()
-        _example(top, data["example"], run)
-        for axes, swapped in zip(bottom, ("c, d", "a, b"), strict=True):
-            _targets(axes, [one for one in data["targets"] if one["swapped"] == swapped], swapped)
-        bottom[0].set_ylabel("% of examples")
-        bottom[0].legend(frameon=False, ncols=2, loc="upper left", bbox_to_anchor=(0, -0.2))
+    figure = Figure(figsize=(9.5, 5.4), layout="constrained")
+    top, *bottom = figure.subplot_mosaic([["example", "example"], ["c, d", "a, b"]], height_ratios=[2, 3]).values()
+    _example(top, data["example"], run)
+    for axes, swapped in zip(bottom, ("c, d", "a, b"), strict=True):
+        _targets(axes, [one for one in data["targets"] if one["swapped"] == swapped], swapped)
+    bottom[0].set_ylabel("% of examples")
+    bottom[0].legend(frameon=False, ncols=2, loc="upper left", bbox_to_anchor=(0, -0.2))
     return figure
 
 
@@ -82,41 +81,40 @@ def probes_figure(run: Run) -> Figure:
     return _map(rows, ops, list(data), f"{_about(run)}: operators read at the last encoder layer, %", "")
 
 
+@styled
 def corruption_figure(run: Run) -> Figure:
     """How often replacing an input changes an operator (Table 13)."""
     data = run["analyses"]["corruption"]
-    with mpl.rc_context(STYLE):
-        figure, axes = _one_axes(6.5, 3.2)
-        ops = list(next(iter(data.values())))
-        for index, op in enumerate(ops):
-            shift = (index - (len(ops) - 1) / 2) * 0.8 / len(ops)
-            values = [100 * changed[op] for changed in data.values()]
-            axes.bar(np.arange(len(data)) + shift, values, 0.75 / len(ops), label=f"{op} changes", color=f"C{index}")
-        axes.set_xticks(range(len(data)), list(data))
-        axes.set_ylabel("% of examples")
-        axes.set_title(f"{_about(run)}: one input replaced", loc="left", fontsize=11)
-        axes.legend(frameon=False)
+    figure, axes = _one_axes(6.5, 3.2)
+    ops = list(next(iter(data.values())))
+    for index, op in enumerate(ops):
+        shift = (index - (len(ops) - 1) / 2) * 0.8 / len(ops)
+        values = [100 * changed[op] for changed in data.values()]
+        axes.bar(np.arange(len(data)) + shift, values, 0.75 / len(ops), label=f"{op} changes", color=f"C{index}")
+    axes.set_xticks(range(len(data)), list(data))
+    axes.set_ylabel("% of examples")
+    axes.set_title(f"{_about(run)}: one input replaced", loc="left", fontsize=11)
+    axes.legend(frameon=False)
     return figure
 
 
+@styled
 def lens_figure(run: Run) -> Figure:
     """When the operators can be read out (Table 14): solid on held-out, dashed on seen examples."""
-    with mpl.rc_context(STYLE):
-        figure, axes = _one_axes(6.5, 3.2)
-        for part, style in (("holdout", "o-"), ("seen", "o--")):
-            data = run["analyses"]["lens"][part]
-            for index, op in enumerate(next(iter(data.values()))):
-                label = f"{op}, {'held out' if part == 'holdout' else 'seen'}"
-                axes.plot(
-                    list(data), [100 * right[op] for right in data.values()], style, color=f"C{index}", label=label
-                )
-        axes.set_ylim(-3, 103)
-        axes.set_ylabel("% right")
-        axes.set_title(f"{_about(run)}: operators read out early", loc="left", fontsize=11)
-        axes.legend(frameon=False, fontsize=8)
+    figure, axes = _one_axes(6.5, 3.2)
+    for part, style in (("holdout", "o-"), ("seen", "o--")):
+        data = run["analyses"]["lens"][part]
+        for index, op in enumerate(next(iter(data.values()))):
+            label = f"{op}, {'held out' if part == 'holdout' else 'seen'}"
+            axes.plot(list(data), [100 * right[op] for right in data.values()], style, color=f"C{index}", label=label)
+    axes.set_ylim(-3, 103)
+    axes.set_ylabel("% right")
+    axes.set_title(f"{_about(run)}: operators read out early", loc="left", fontsize=11)
+    axes.legend(frameon=False, fontsize=8)
     return figure
 
 
+@styled
 def heads_figure(run: Run) -> Figure:
     """One row a head, the most needed for the held-out pair on top: what is lost there and on seen pairs without it."""
     measured = run["analyses"]["heads"]
@@ -125,16 +123,15 @@ def heads_figure(run: Run) -> Figure:
     heads.sort(key=lambda head: float(head["holdout"]), reverse=True)
     rows = range(len(heads))
     lost = {part: [100 * (whole[part] - head[part]) for head in heads] for part in ("seen", "holdout")}
-    with mpl.rc_context(STYLE):
-        figure, axes = _one_axes(6.4, 0.22 * len(heads) + 1.2)
-        axes.axvline(0, color=HIDDEN, linewidth=0.8)
-        axes.hlines(rows, lost["seen"], lost["holdout"], color=PAPER, linewidth=0.8)
-        axes.plot(lost["seen"], rows, "o", color=VISIBLE, label="seen pairs")
-        axes.plot(lost["holdout"], rows, "o", color=HOLDOUT, label="held-out pair")
-        axes.set_yticks(rows, [f"{head['attention']}_head_{head['head']}" for head in heads], fontsize=8)
-        axes.set_xlabel("points lost without this head")
-        axes.set_title(f"{_about(run)}: one head silenced", loc="left", fontsize=11)
-        axes.legend(frameon=False, fontsize=8, loc="lower right")
+    figure, axes = _one_axes(6.4, 0.22 * len(heads) + 1.2)
+    axes.axvline(0, color=HIDDEN, linewidth=0.8)
+    axes.hlines(rows, lost["seen"], lost["holdout"], color=PAPER, linewidth=0.8)
+    axes.plot(lost["seen"], rows, "o", color=VISIBLE, label="seen pairs")
+    axes.plot(lost["holdout"], rows, "o", color=HOLDOUT, label="held-out pair")
+    axes.set_yticks(rows, [f"{head['attention']}_head_{head['head']}" for head in heads], fontsize=8)
+    axes.set_xlabel("points lost without this head")
+    axes.set_title(f"{_about(run)}: one head silenced", loc="left", fontsize=11)
+    axes.legend(frameon=False, fontsize=8, loc="lower right")
     return figure
 
 
@@ -148,18 +145,13 @@ FIGURES: dict[str, Callable[[Run], Figure]] = {
 }
 
 
+@styled
 def _map(rows: list[list[float]], labels: list[str], columns: list[str], title: str, across: str) -> Figure:
     """Numbers as shades, each written in its field."""
-    with mpl.rc_context(STYLE):
-        figure, axes = _one_axes(1.0 * len(columns) + 2.2, 0.34 * len(rows) + 1.2)
-        axes.imshow(rows, cmap="Blues", vmin=0, vmax=100, aspect="auto")
-        for y, row in enumerate(rows):
-            for x, value in enumerate(row):
-                axes.text(x, y, f"{value:.0f}", ha="center", va="center", color="white" if value > 60 else "black")
-        axes.set_xticks(range(len(columns)), columns)
-        axes.set_yticks(range(len(labels)), labels)
-        axes.set_ylabel(across)
-        axes.set_title(title, loc="left", fontsize=11)
+    figure, axes = _one_axes(1.0 * len(columns) + 2.2, 0.34 * len(rows) + 1.2)
+    heatmap(axes, np.array(rows), labels, columns)
+    axes.set_ylabel(across)
+    axes.set_title(title, loc="left", fontsize=11)
     return figure
 
 

@@ -149,17 +149,17 @@ def against_tables(results: Sequence[StudyResult]) -> list[Table]:
 
 def _against_table(one: StudyResult) -> Table:
     other = str(one.arms[0].labels["other"])
-    rows = [_against_row(arm, other, one.scale) for arm in one.arms]
+    rows = [_against_row(arm, other) for arm in one.arms]
     right = ["familiar %", f"{other} %", "ratio", "published ratio"]
     columns = ["pair", *right, "verdict"]
     return Table(f"{one.name}, {one.scale} scale: {one.study.claim}", columns, rows, right)
 
 
-def _against_row(arm: Measured, other: str, scale: Scale) -> list[object]:
+def _against_row(arm: Measured, other: str) -> list[object]:
     first, second = two(arm)
     pairs = CASES if arm.labels["pair"] == "all" else (str(arm.labels["pair"]),)
     theirs = [fmean(fmean(BY_SEED[pair][_c(side)]) for pair in pairs) for side in ("familiar", other)]
     means = [f"{100 * fmean(values):.1f}" if values else "" for values in (first, second)]
     ratio = f"{fmean(second) / fmean(first):.2f}" if first and second and fmean(first) else ""
-    verdict = "" if scale == "smoke" else arm.comparison.verdict
+    verdict = arm.comparison.verdict
     return [arm.labels["pair"], *means, ratio, f"{theirs[1] / theirs[0]:.2f}", verdict]

@@ -11,6 +11,7 @@ from typing import Any
 
 from hardgap.core.table import Table
 from hardgap.core.wording import percent
+from hardgap.studies.numbers import beside
 from hardgap.studies.symbolic import published as published
 
 Runs = Sequence[dict[str, Any]]
@@ -137,7 +138,7 @@ def _substitution(runs: Runs) -> list[Table]:
 
 def _targets(run: dict[str, Any]) -> Table:
     rows: list[list[object]] = [
-        [one["swapped"], one["target"], one["examples"], _percent(one["follows"]), _percent(one["keeps"])]
+        [one["swapped"], one["target"], one["examples"], percent(one["follows"], "–"), percent(one["keeps"], "–")]
         for one in run["analyses"]["substitution"]["targets"]
     ]
     columns = ["swapped", "target", "examples", "target named %", "other kept %"]
@@ -176,8 +177,4 @@ def _heading(run: dict[str, Any]) -> str:
 def _beside(share: float | None, run: dict[str, Any], printed: Printed, key: tuple[str, str]) -> str:
     """The paper opened networks of the familiar condition only."""
     value = printed.get(run["holdout"], {}).get(key) if run["condition"] == "familiar" else None
-    return _percent(share) + ("" if value is None else f" [{value:.1f}]")
-
-
-def _percent(share: float | None) -> str:
-    return percent(share, "–")
+    return beside(share, value)

@@ -7,6 +7,7 @@ from statistics import fmean
 
 from hardgap.report.document import NOT_YET, paragraph
 from hardgap.studies.measure import Measured, StudyResult
+from hardgap.studies.numbers import span
 from hardgap.studies.published import Seeds
 from hardgap.studies.symbolic.cells import exact, published_shares
 from hardgap.studies.symbolic.table import pair_name
@@ -32,17 +33,17 @@ def symbolic_words(cells: Sequence[StudyResult], weaker: Sequence[StudyResult], 
     below = sum(fmean(arm.accuracies()) < fmean(published_shares(arm).values()) for arm in arms)
     all_pairs, theirs = coverage.more["summary"][PAPERS_CHOICE], coverage.more["published"]["summary"]
     return paragraph(
-        f"Networks that know {_range(seen)} % of the seen chains in the end answer "
-        f"{_range(_ends(three))} % of three held-out pairs, where no baseline has more than {100 * best:.1f} % and a "
-        f"network that learns the operators' names alone {_range(_ends(names_alone), 1)} % (paper: "
-        f"{_range(_published(three))} %). The fourth pair, {pair_name(HARDLY)}, stays at {_range(_ends(fourth))} %. "
+        f"Networks that know {span(seen)} % of the seen chains in the end answer "
+        f"{span(_ends(three))} % of three held-out pairs, where no baseline has more than {100 * best:.1f} % and a "
+        f"network that learns the operators' names alone {span(_ends(names_alone), '.1f')} % (paper: "
+        f"{span(_published(three))} %). The fourth pair, {pair_name(HARDLY)}, stays at {span(_ends(fourth))} %. "
         f"{below} of {len(arms)} cells are below the published ones. Verdicts, corrected for {len(arms)} tests of "
         f"three seeds against three: differs {words.count('differs')}, inconclusive {words.count('inconclusive')}, "
         f"reproduced {words.count('reproduced')}. Of all {all_pairs['pairs']} pairs held out in turn, one seed of "
         f"most, {all_pairs['above']} are above every baseline, "
         f"{100 * all_pairs['mean']:.0f} % on average (paper: {theirs['above']}, and {theirs['mean']:.0f} %). But all "
         f"this is with training examples that the held-out pair does not fit: if the 2 to 3 % that it fits as well "
-        f"stay in, the three pairs fall to {_range(_ends(weakened))} % at the end."
+        f"stay in, the three pairs fall to {span(_ends(weakened))} % at the end."
     )
 
 
@@ -59,13 +60,3 @@ def _ends(arms: Iterable[Measured]) -> list[float]:
 
 def _published(arms: Iterable[Measured]) -> list[float]:
     return [fmean(arm.published.seeds.values()) for arm in arms if isinstance(arm.published, Seeds)]
-
-
-def _range(values: Sequence[float], digits: int = 0) -> str:
-    """The least and the most, or one number.
-
-    >>> _range([86.2, 94.9]), _range([2.0, 2.1])
-    ('86 to 95', '2')
-    """
-    ends = (f"{min(values):.{digits}f}", f"{max(values):.{digits}f}")
-    return " to ".join(dict.fromkeys(ends))

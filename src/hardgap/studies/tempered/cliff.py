@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hardgap.core.specs import Scale
+from hardgap.studies.identifiability import TRAINED_K
 from hardgap.studies.study import Arm, Labels, study
 from hardgap.studies.tempered.parts import of_ten, shown
 from hardgap.worlds.automaton.gap import draw_hidden
@@ -16,11 +17,8 @@ from hardgap.worlds.automaton.recipes import TEN_EPOCHS, single_attempt, tempere
 from hardgap.worlds.automaton.rule import parse_rule
 from hardgap.worlds.automaton.run import AutomatonRun
 
-# Successes of 10 by number of hidden patterns (paper, "k-Sweep Detailed Results").
-PUBLISHED: dict[str, dict[int, int | None]] = {
-    "D": {14: 10, 16: 0, 18: None, 20: 0, 22: None, 24: 0, 26: None, 28: 0},
-    "G": {24: 10, 26: 7, 28: 8},
-}
+HIDDEN = {"D": (14, 16, 18, 20, 22, 24, 26, 28), "G": (24, 26, 28)}
+"""Numbers of patterns; of some the paper has no successes."""
 SETS = range(3)
 INFORMED = (14, 20, 24, 26, 27, 28, 29, 30, 31)
 """Numbers of hidden patterns at which it is asked what could be recovered at all, each on five random sets."""
@@ -38,8 +36,9 @@ def runs_of_size(scale: Scale, rule: str, k: int) -> Iterator[AutomatonRun]:
 @study("tempered/cliff", **shown("cliff"))
 def cliff(scale: Scale) -> Iterator[Arm]:
     """How many patterns of Rules D and G can be hidden: tempered, at T = 1, and as far as they are determined."""
-    for rule, by_k in PUBLISHED.items():
-        for k, paper in by_k.items():
+    for rule, sizes in HIDDEN.items():
+        for k in sizes:
+            _, paper = TRAINED_K[rule].get(k, (None, None))
             runs = tuple(runs_of_size(scale, rule, k))
             labels: Labels = {"rule": rule, "k": k}
             published = of_ten(paper)

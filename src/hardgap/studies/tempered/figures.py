@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -13,7 +12,7 @@ from matplotlib.image import AxesImage
 from matplotlib.ticker import MaxNLocator
 
 from hardgap.core.errors import BadInput
-from hardgap.report.figures import HIDDEN, HOLDOUT, PAPER, STYLE, VISIBLE, draw_line, mark_restarts
+from hardgap.report.figures import HIDDEN, HOLDOUT, PAPER, VISIBLE, draw_line, heatmap, mark_restarts, styled
 from hardgap.studies.identifiability import TRAINED_K
 from hardgap.studies.measure import Measured, StudyResult
 from hardgap.studies.tempered.tables import way_of
@@ -27,12 +26,12 @@ LINES = ("-", "--", ":", "-.")
 def drawn(draw: Callable[[StudyResult], Figure]) -> Callable[[Sequence[StudyResult]], Figure]:
     """The figure of one study in the style of all, refused where nothing has been measured."""
 
+    @styled
     def figure(results: Sequence[StudyResult]) -> Figure:
         (result,) = results
         if not any(arm.n for arm in result.arms):
             raise BadInput(f"nothing of {result.name} has been measured yet at {result.scale} scale")
-        with mpl.rc_context(STYLE):
-            return draw(result)
+        return draw(result)
 
     return figure
 
@@ -123,25 +122,18 @@ def phases_figure(result: StudyResult) -> Figure:
 
 def _heat(axes: Axes, arms: list[Measured], kind: str) -> AxesImage:
     down, across = (list(dict.fromkeys(arm.labels[name] for arm in arms)) for name in ("T", kind))
+    cells = {(down.index(arm.labels["T"]), across.index(arm.labels[kind])): arm for arm in arms if arm.n}
     shares = np.full((len(down), len(across)), np.nan)
-    for arm in arms:
-        row, column = down.index(arm.labels["T"]), across.index(arm.labels[kind])
-        if arm.n:
-            shares[row, column] = 100 * arm.recovered / arm.n
-            text = f"{arm.recovered}/{arm.n}"
-            steps = "" if arm.median_steps is None else f"\n{arm.median_steps:.0f}"
-            dark = shares[row, column] > 60
-            axes.text(
-                column, row, text + steps, ha="center", va="center", fontsize=8, color="white" if dark else "black"
-            )
-    image: AxesImage = axes.imshow(shares, cmap="Blues", vmin=0, vmax=100, aspect="auto")
-    axes.set_xticks(range(len(across)), [str(value) if kind == "pattern" else f"{value} steps" for value in across])
+    for place, arm in cells.items():
+        shares[place] = 100 * arm.recovered / arm.n
+    columns = [str(value) if kind == "pattern" else f"{value} steps" for value in across]
     axes.set_xlabel("hidden pattern" if kind == "pattern" else "unrolled")
-    axes.set_yticks(range(len(down)), [f"T = {t:g}" for t in down])
-    axes.tick_params(length=0)
-    for side in axes.spines.values():
-        side.set_visible(False)
-    return image
+    return heatmap(axes, shares, [f"T = {t:g}" for t in down], columns, lambda y, x: _counted(cells[y, x]))
+
+
+def _counted(arm: Measured) -> str:
+    """How many recovered and, where most were solved, the median steps below."""
+    return f"{arm.recovered}/{arm.n}" + ("" if arm.median_steps is None else f"\n{arm.median_steps:.0f}")
 
 
 @drawn
@@ -156,10 +148,8 @@ def cliff_figure(result: StudyResult) -> Figure:
                   label="determined by what is visible")  # fmt: skip
         _line(axes, [arm for arm in arms if arm.labels["way"] == "tempered"], TEMPERED, "tempered")
         _line(axes, [arm for arm in arms if arm.labels["way"] == "T = 1"], CONTROL, "T = 1, same sets and steps")
-        paper = TRAINED_K[rule]
-        axes.plot(
-            list(paper), list(paper.values()), "--", marker="s", markersize=4, color=PAPER, label="paper, 50 epochs"
-        )
+        means = [mean for mean, _ in TRAINED_K[rule].values()]
+        axes.plot(list(TRAINED_K[rule]), means, "s--", markersize=4, color=PAPER, label="paper, 50 epochs")
         axes.set_title(f"Rule {rule}", loc="left")
         axes.set_xlabel("patterns hidden, of 32")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))

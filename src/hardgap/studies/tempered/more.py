@@ -16,7 +16,7 @@ from hardgap.runs.store import Store
 from hardgap.runs.summary import SUCCESS, restarts
 from hardgap.studies.measure import Measured, StudyResult, measured, pooled
 from hardgap.studies.study import Labels, limited
-from hardgap.studies.tempered.cliff import INFORMED, PUBLISHED
+from hardgap.studies.tempered.cliff import HIDDEN, INFORMED
 from hardgap.studies.tempered.forecast import PREDICTORS
 from hardgap.studies.tempered.target import control
 from hardgap.studies.tempered.target import target as target_study
@@ -81,7 +81,7 @@ def cliff(result: StudyResult, store: Store, kept: Path) -> Data:
     width = only(AutomatonRun, result.study.runs(result.scale))[0].width
     return {
         "determined": [fmean(share) if share else None for share in shares],
-        "information": {rule: [(k, _information(rule, k, width)) for k in INFORMED] for rule in PUBLISHED},
+        "information": {rule: [(k, _information(rule, k, width)) for k in INFORMED] for rule in HIDDEN},
     }
 
 

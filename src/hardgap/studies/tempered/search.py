@@ -9,7 +9,7 @@ from typing import Any
 from hardgap.core.table import Table
 from hardgap.runs.store import Store
 from hardgap.runs.summary import Summary, summarise
-from hardgap.worlds.automaton.regime import Temperature, Unrolling
+from hardgap.worlds.automaton.regime import regime_in_words
 from hardgap.worlds.automaton.run import AutomatonRun
 
 Finished = tuple[AutomatonRun, Summary]
@@ -20,7 +20,7 @@ def search_table(store: Store) -> Table:
     settings: dict[tuple[Any, ...], list[Finished]] = defaultdict(list)
     runs = {row.id: row.config for row in store.rows() if isinstance(row.config, AutomatonRun)}
     for run_id, curve in store.curves(runs).items():
-        setting = (in_words(runs[run_id].unrolling), runs[run_id].budget.steps)
+        setting = (regime_in_words(runs[run_id].unrolling), runs[run_id].budget.steps)
         settings[setting].append((runs[run_id], summarise(curve)))
     rows: list[list[object]] = [
         [words, _gaps(run for run, _ in found), f"{steps:,}", _recovered(found)]
@@ -30,31 +30,6 @@ def search_table(store: Store) -> Table:
     right = ["at most, steps", "recovered"]
     title = "What was tried at first, seeds 0 to 2, without a restart"
     return Table(title, ["fed back", "rule: patterns", *right], rows, right)
-
-
-def in_words(unrolling: Unrolling) -> str:
-    """What is fed back.
-
-    >>> in_words(Unrolling(temperature=Temperature(start=6.0, over=1046), rounded=0.5))
-    'T from 6 to 1 over 1,046 steps, cells rounded with chance 0.5'
-    """
-    said = ["rounded" if unrolling.feedback == "hard" else _temperature(unrolling.temperature)]
-    if unrolling.backward is not None:
-        as_if = unrolling.backward if isinstance(unrolling.backward, str) else f"T = {unrolling.backward:g}"
-        said.append(f"gradient of {as_if}")
-    if unrolling.noise:
-        said.append(f"noise of deviation {unrolling.noise:g} on the logits")
-    if unrolling.rounded:
-        said.append(f"cells rounded with chance {unrolling.rounded:g}")
-    return ", ".join(said)
-
-
-def _temperature(spec: Temperature) -> str:
-    if spec.shape == "random":
-        return f"T drawn between {spec.start:g} and {spec.end:g}"
-    if spec.start == spec.end:
-        return f"T = {spec.start:g}"
-    return f"T from {spec.start:g} to {spec.end:g} over {spec.over:,} steps"
 
 
 def _gaps(runs: Iterable[AutomatonRun]) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from statistics import fmean
 from typing import Any
 
 from hardgap.core.table import Table
+from hardgap.core.wording import percent
 from hardgap.studies.measure import Measured, StudyResult
+from hardgap.studies.numbers import interval, mean, p_value, published_count, recovered, span
 from hardgap.studies.study import words
 
 Tables = Callable[[Sequence[StudyResult]], list[Table]]
@@ -24,10 +25,9 @@ def arms_table(result: StudyResult) -> Table:
     again = ["restarted"] if any(arm.restarted for arm in shown) else []
     right = ["paper", "recovered", "Wilson, %", "solved", "median steps", *again]
     rows = [
-        [*_name(arm), _paper(arm), _share(arm), _wilson(arm), f"{arm.solved}/{arm.n}", _median(arm),
-         *(arm.restarted or "" for _ in again)]
+        [*_name(arm), *_counts(arm), f"{arm.solved}/{arm.n}", _median(arm), *(arm.restarted or "" for _ in again)]
         for arm in shown
-    ]  # fmt: skip
+    ]
     detail = ["Wilson, %", "median steps", "solved", "paper"]
     return Table(_title(result), ["factor", "value", *right], rows, right, detail)
 
@@ -39,7 +39,8 @@ def target_table(result: StudyResult) -> Table:
     rows: list[list[object]] = []
     for row in result.more["beside"]:
         arm, control = row["arm"], row["control"]
-        told = [_paper(arm), _share(control), _steps(row["control_steps"]), _share(arm), _wilson(arm), _p(row["p"])]
+        paper, *ours = _counts(arm)
+        told = [paper, recovered(control), span(row["control_steps"], ","), *ours, p_value(row["p"], digits=1)]
         slowest = max(arm.steps) if arm.steps else ""
         rows.append([*_name(arm), *told, _median(arm), slowest, arm.restarted or ""])
     return Table(_title(result), ["rule", "hidden", *right], rows, right, [*detail, "its steps, at most"])
@@ -54,9 +55,9 @@ def cliff_table(result: StudyResult) -> Table:
         if arm.labels["way"] == "tempered":
             rule, k, _ = words(arm.labels)
             beside = untempered.get((arm.labels["rule"], arm.labels["k"]))
-            mean = f"{100 * fmean(arm.holdout):.1f}" if arm.n else ""
             known = "" if share is None else f"{100 * share:.0f}"
-            rows.append([rule, k, _paper(arm), _share(beside) if beside else "", _share(arm), mean, known])
+            shares = [recovered(beside) if beside else "", recovered(arm), mean(arm.holdout)]
+            rows.append([rule, k, published_count(arm), *shares, known])
     return Table(_title(result), ["rule", *right], rows, right)
 
 
@@ -67,7 +68,7 @@ def forecast_table(result: StudyResult) -> Table:
     for row in result.more["predictors"]:
         chosen, judged = row["chosen on"], row["judged on"]
         best = row["predictor"] == result.more["chosen"]
-        p = f"{judged['p']:.2g}" if best and judged["p"] is not None else ""
+        p = p_value(judged["p"]) if best else ""
         rows.append([row["predictor"] + (" (chosen)" if best else ""), _rho(chosen), _rho(judged), p])
     return Table(_title(result), columns, rows, columns[1:], columns[1:2])
 
@@ -78,10 +79,8 @@ def wide_table(result: StudyResult) -> Table:
     right = ["paper, 7,850 steps", *visible, "recovered", "holdout at the end, %", "solved at", "restarted"]
     more, rows = result.more, list[list[object]]()
     for arm, early, routed in zip(result.arms, more["early"], more["routed"], strict=True):
-        end = f"{100 * arm.holdout[0]:.1f}" if arm.n else ""
-        seen = ["" if early is None else f"{100 * early:.1f}", "" if routed is None else routed]
-        pattern = f"pattern {arm.labels['pattern']}"
-        rows.append([way_of(arm), pattern, _paper(arm), *seen, _share(arm), end, _median(arm), arm.restarted or ""])
+        told = [published_count(arm), percent(early), routed, recovered(arm), mean(arm.holdout), _median(arm)]
+        rows.append([way_of(arm), f"pattern {arm.labels['pattern']}", *told, arm.restarted or ""])
     title = f"wide, rows of {more['width']} cells: {result.study.claim.rstrip('.')}"  # at no scale: see the study
     detail = ["holdout at the end, %", "solved at", *visible, "paper, 7,850 steps"]
     return Table(title, ["factor", "hidden", *right], rows, right, detail)
@@ -103,32 +102,15 @@ def _title(result: StudyResult) -> str:
     return f"{result.name.partition('/')[2]}, {result.scale} scale: {result.study.claim.rstrip('.')}"
 
 
-def _steps(length: list[int]) -> str:
-    """One number, or the fewest and the most."""
-    return " to ".join(f"{number:,}" for number in dict.fromkeys((length[0], length[-1])))
-
-
-def _p(p: float | None) -> str:
-    """As short as a p-value is read."""
-    return "" if p is None else f"{p:.1g}"
+def _counts(arm: Measured) -> tuple[str, str, str]:
+    """Of the paper, of ours, and the interval of ours."""
+    return published_count(arm), recovered(arm), interval(arm.wilson, 0)
 
 
 def _rho(found: dict[str, Any]) -> str:
     if found["rho"] is None:
         return ""
     return f"{found['rho']:+.2f} [{found['low']:+.2f} to {found['high']:+.2f}], n = {found['n']}"
-
-
-def _paper(arm: Measured) -> str:
-    return "" if arm.published is None or arm.published.count is None else "{}/{}".format(*arm.published.count)
-
-
-def _share(arm: Measured) -> str:
-    return f"{arm.recovered}/{arm.n}" + (f" of {arm.planned}" if arm.n < arm.planned else "")
-
-
-def _wilson(arm: Measured) -> str:
-    return "" if arm.wilson is None else "{:.0f} to {:.0f}".format(*(100 * end for end in arm.wilson))
 
 
 def _median(arm: Measured) -> str:

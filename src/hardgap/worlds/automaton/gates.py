@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache, reduce
 from itertools import combinations
-from operator import and_, or_, xor
+from operator import and_, attrgetter, or_, xor
 
 from hardgap.worlds.automaton.formula import cell_names, variable_table
 
@@ -49,14 +49,6 @@ class Netlist:
     def inputs(self) -> int:
         """How many values are given: the cells and the constant."""
         return 2 * self.radius + 2
-
-    def table(self) -> int:
-        """Return the table that the gates compute."""
-        values = [variable_table(name, self.radius) for name in cell_names(self.radius)]
-        values.append((1 << (1 << len(values))) - 1)
-        for gate in self.gates:
-            values.append(_OPERATIONS[gate.operation](values[gate.left], values[gate.right]))
-        return values[self.output]
 
     def formula_text(self) -> str:
         """Write the netlist as a formula.
@@ -99,8 +91,7 @@ class _Plan:
     right: int = 0
 
 
-def _cost(plan: _Plan) -> int:
-    return plan.cost
+_cost = attrgetter("cost")
 
 
 @cache

@@ -93,13 +93,9 @@ class AutomatonRun(Run):
 
     @field_validator("rule", mode="before")
     @classmethod
-    def _number_is_a_rule(cls, given: object) -> object:
-        return str(given) if isinstance(given, int) and not isinstance(given, bool) else given
-
-    @field_validator("rule")
-    @classmethod
-    def _canonical_rule(cls, text: str) -> str:
-        return parse_rule(text).spec
+    def _canonical_rule(cls, given: object) -> object:
+        is_rule = isinstance(given, str | int) and not isinstance(given, bool)
+        return parse_rule(str(given)).spec if is_rule else given
 
     @field_validator("hide", mode="before")
     @classmethod
@@ -211,7 +207,8 @@ class AutomatonRun(Run):
 def result_table(run: AutomatonRun, curve: list[dict[str, Any]]) -> Table:
     """The accuracy of every pattern at the end."""
     gap, last = run.gap, curve[-1]
-    again = f", started again at step {run.budget.restart_at}" if last["detail"].get("attempt") else ""
+    first = next((point["step"] for point in curve if point["detail"].get("attempt")), None)
+    again = "" if first is None else f", started again before step {first}"
     ended = f"visible {percent(last['visible'])} %, holdout {percent(last['holdout'])} %{again}"
     rows = [
         [p, gap.rule.pattern_text(p), int(gap.rule.table[p]), "hidden" if p in gap.hidden else "",

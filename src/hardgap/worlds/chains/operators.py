@@ -33,7 +33,7 @@ class Operator:
     def table(self, bits: int) -> Words:
         """Every result, `[first operand, second operand]`, checked to be integers of this word size.
 
-        >>> xor.table(2).tolist()[3]
+        >>> PAPER_OPERATORS[0].table(2).tolist()[3]
         [3, 2, 1, 0]
         """
         mask = (1 << bits) - 1
@@ -54,44 +54,15 @@ def operator(symbol: str, name: str) -> Callable[[Callable[[Words, Words, int], 
     return lambda function: Operator(symbol, name, function)
 
 
-@operator("^", "XOR")
-def xor(a: Words, b: Words, mask: int) -> Words:
-    return a ^ b
-
-
-@operator("|", "OR")
-def or_(a: Words, b: Words, mask: int) -> Words:
-    return a | b
-
-
-@operator("&", "AND")
-def and_(a: Words, b: Words, mask: int) -> Words:
-    return a & b
-
-
-@operator("r", "NOR")
-def nor(a: Words, b: Words, mask: int) -> Words:
-    return ~(a | b) & mask
-
-
-@operator("d", "NAND")
-def nand(a: Words, b: Words, mask: int) -> Words:
-    return ~(a & b) & mask
-
-
-@operator("L", "LSHIFT")
-def lshift(a: Words, b: Words, mask: int) -> Words:
-    """By one place, whatever the second operand is (paper, Appendix F)."""
-    return (a << 1) & mask
-
-
-@operator("R", "RSHIFT")
-def rshift(a: Words, b: Words, mask: int) -> Words:
-    """By one place, whatever the second operand is (paper, Appendix F)."""
-    return a >> 1
-
-
-PAPER_OPERATORS = (xor, or_, and_, nor, nand, lshift, rshift)
+PAPER_OPERATORS = (
+    Operator("^", "XOR", lambda a, b, mask: a ^ b),
+    Operator("|", "OR", lambda a, b, mask: a | b),
+    Operator("&", "AND", lambda a, b, mask: a & b),
+    Operator("r", "NOR", lambda a, b, mask: ~(a | b) & mask),
+    Operator("d", "NAND", lambda a, b, mask: ~(a & b) & mask),
+    Operator("L", "LSHIFT", lambda a, b, mask: (a << 1) & mask),  # by one place, whatever b is (paper, Appendix F)
+    Operator("R", "RSHIFT", lambda a, b, mask: a >> 1),
+)
 """In the order in which the paper names them; their symbols are the paper's compact labels."""
 
 

@@ -115,7 +115,7 @@ def test_bad_input_about_a_run(trained: tuple[Store, str], options: dict[str, An
 def test_long_measurements_tell_where_they_are(
     trained: tuple[Store, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hardgap.cli.progress.PLAIN_SECONDS", 0.0)
+    monkeypatch.setattr("hardgap.runs.watching.PLAIN_SECONDS", 0.0)
     store, run = trained
     baselines(run, store=store.folder, method=["KNN"], size=30, output=JSON)
     captured = capsys.readouterr()

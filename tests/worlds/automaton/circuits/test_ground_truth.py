@@ -12,11 +12,15 @@ from hardgap.worlds.automaton.circuits.attention import attention_maps
 from hardgap.worlds.automaton.circuits.lens import logit_lens
 from hardgap.worlds.automaton.circuits.neurons import parity_neurons
 from hardgap.worlds.automaton.circuits.patching import patch_activations
-from hardgap.worlds.automaton.circuits.probes import linear_probes
+from hardgap.worlds.automaton.circuits.probes import Probes, Reading, linear_probes
 from hardgap.worlds.automaton.gap import Gap
 from hardgap.worlds.automaton.rule import Rule, parse_rule
 
 from .conftest import XOR, built
+
+
+def at(probes: Probes, level: str, bit: str) -> Reading:
+    return next(reading for reading in probes.readings if (reading.level, reading.bit) == (level, bit))
 
 
 def test_the_two_heads_look_one_cell_left_and_one_cell_right(xor: Encoder, rows: NDArray[np.uint8]) -> None:
@@ -40,16 +44,16 @@ def test_the_eight_hidden_units_detect_the_eight_patterns(xor: Encoder, rows: ND
 def test_xor_cannot_be_probed_before_the_feed_forward_and_is_exact_after(xor: Encoder, rows: NDArray[np.uint8]) -> None:
     probes = linear_probes(xor, XOR, rows)
     embedding, attended, after = "embedding", "layers.0.normed1", "layers.0.normed2"
-    assert probes.at(embedding, "C").accuracy == 1.0
+    assert at(probes, embedding, "C").accuracy == 1.0
     for cell in ("L1", "R1"):
-        assert probes.at(embedding, cell).accuracy < 0.65
-        assert probes.at(attended, cell).accuracy == 1.0
-    assert probes.at(embedding, "output (XOR)").accuracy < 0.65
+        assert at(probes, embedding, cell).accuracy < 0.65
+        assert at(probes, attended, cell).accuracy == 1.0
+    assert at(probes, embedding, "output (XOR)").accuracy < 0.65
     # A threshold on a sum of three bits can agree with their parity on six of eight patterns, never on more.
-    assert probes.at(attended, "output (XOR)").accuracy < 0.77
-    assert probes.at(after, "output (XOR)").accuracy == 1.0
-    assert probes.at(after, "output (XOR)").transfer == 1.0  # taught by visible cells, asked about hidden ones
-    assert probes.at(attended, "output (XOR)").transfer == 0.0
+    assert at(probes, attended, "output (XOR)").accuracy < 0.77
+    assert at(probes, after, "output (XOR)").accuracy == 1.0
+    assert at(probes, after, "output (XOR)").transfer == 1.0  # taught by visible cells, asked about hidden ones
+    assert at(probes, attended, "output (XOR)").transfer == 0.0
 
 
 def test_the_lens_reads_a_constant_before_the_block_and_the_rule_after(xor: Encoder, rows: NDArray[np.uint8]) -> None:
@@ -98,4 +102,4 @@ def test_a_radius_2_rule_has_four_heads_and_thirty_two_detectors() -> None:
     probes = linear_probes(model, gap, rows)
     bits = {reading.bit for reading in probes.readings}
     assert bits == {"L2", "L1", "C", "R1", "R2", "output", "XOR"}
-    assert all(probes.at("layers.0.normed1", cell).accuracy == 1.0 for cell in ("L2", "L1", "C", "R1", "R2"))
+    assert all(at(probes, "layers.0.normed1", cell).accuracy == 1.0 for cell in ("L2", "L1", "C", "R1", "R2"))

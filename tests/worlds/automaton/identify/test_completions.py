@@ -98,7 +98,7 @@ def test_a_witness_fits_and_hiding_more_or_seeing_less_never_helps(name: str, k:
         if found.witness:
             assert agrees(gap, found.witness, rows, steps)
             larger = Gap(rule, tuple({*gap.hidden, next(iter(gap.visible))})) if k < 31 else gap
-            assert every_row(larger, steps).fits(found.witness)
+            assert every_row(larger, steps).refutation(found.witness) is None
 
 
 @pytest.mark.parametrize("output", [0, 1])
@@ -107,7 +107,7 @@ def test_if_one_output_is_never_seen_the_constant_rule_fits(name: str, output: i
     rule = parse_rule(name)
     gap = Gap(rule, tuple(np.flatnonzero(rule.table != output).tolist()))
     constant = Rule(rule.radius, output * ((1 << rule.patterns) - 1))
-    assert every_row(gap, 4).fits(constant)
+    assert every_row(gap, 4).refutation(constant) is None
     assert not completions(every_row(gap, 4)).identified
 
 

@@ -12,6 +12,7 @@ states, as the encoder's do; a level that a network has no such module for is le
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,6 +21,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from hardgap.nn.hooks import as_cells
 from hardgap.worlds.automaton.baselines.methods import Features
 
 Source = Literal["bits", "embedding", "hidden"]
@@ -76,12 +78,16 @@ class View:
 def look(model: nn.Module, rows: NDArray[np.uint8]) -> View:
     """Run rows through a network and keep what each level needs."""
     kept: dict[Source, list[Tensor]] = {"embedding": [], "hidden": []}
-    answers = []
-    hooks = _listen(model, kept)
+    answers, parts = [], dict(model.named_children())
+    channels_first = isinstance(parts.get("readout"), nn.Conv1d)
+    taps: dict[str, Callable[[nn.Module, tuple[Tensor, ...], Tensor], None]] = {
+        "embedding": lambda _, given, out: kept["embedding"].append(out),
+        "readout": lambda _, given, out: kept["hidden"].append(given[0].mT if channels_first else given[0]),
+    }
+    hooks = [parts[name].register_forward_hook(tap) for name, tap in taps.items() if name in parts]
     try:
         for start in range(0, len(rows), ROWS_AT_ONCE):
-            piece = torch.from_numpy(rows[start : start + ROWS_AT_ONCE]).to(_device(model), torch.float32)
-            answers.append((model(piece) > 0).to(torch.uint8))
+            answers.append((model(as_cells(model, rows[start : start + ROWS_AT_ONCE])) > 0).to(torch.uint8))
     finally:
         for hook in hooks:
             hook.remove()
@@ -90,22 +96,3 @@ def look(model: nn.Module, rows: NDArray[np.uint8]) -> View:
         if pieces and pieces[0].dim() == 3 and pieces[0].shape[1] == rows.shape[1]:
             found[source] = torch.cat(pieces).cpu().numpy()
     return View(found, torch.cat(answers).cpu().numpy())
-
-
-def _listen(model: nn.Module, kept: dict[Source, list[Tensor]]) -> list[torch.utils.hooks.RemovableHandle]:
-    hooks = []
-    parts = dict(model.named_children())
-    if "embedding" in parts:
-        hooks.append(parts["embedding"].register_forward_hook(lambda _, __, out: kept["embedding"].append(out)))
-    if "readout" in parts:
-        channels_first = isinstance(parts["readout"], nn.Conv1d)
-
-        def keep(_: nn.Module, given: tuple[Tensor, ...]) -> None:
-            kept["hidden"].append(given[0].transpose(1, 2) if channels_first else given[0])
-
-        hooks.append(parts["readout"].register_forward_pre_hook(keep))
-    return hooks
-
-
-def _device(model: nn.Module) -> torch.device:
-    return next(iter(model.parameters())).device

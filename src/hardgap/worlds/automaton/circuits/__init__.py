@@ -10,8 +10,7 @@
 | `patching` | which activations carry a flipped neighbour to the answer? |
 | `attention`, `neurons` | where do heads look, and what do hidden units stand for? |
 | `over_time` | when does each of these signals appear in training? |
-| `symbolic_…` | the same questions for networks of Experiment 2 |
 
-`opening.open_network` runs them all. Results are frozen dataclasses with `as_dict()`; nothing is drawn here.
-`activations` reads and replaces named values, `contexts` writes patterns into rows, `cells` scores.
+`opening.open_network` runs them all. A `Finding` is a frozen dataclass with `as_dict()`; nothing is drawn here.
+`nn/hooks.py` reads and replaces named values, `contexts` writes patterns into rows, `cells` scores.
 """

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from hardgap.nn.encoder import Encoder
 from hardgap.nn.hooks import DoesNotApply, as_cells, levels, logits_of, replaced
-from hardgap.worlds.automaton.circuits.cells import RightShares, Truth, shares_right, truth_of
+from hardgap.worlds.automaton.circuits.cells import Finding, RightShares, Truth, shares_right, truth_of
 from hardgap.worlds.automaton.gap import Gap
 
 Kind = Literal["zero", "mean"]
@@ -25,7 +25,7 @@ KINDS: tuple[Kind, ...] = ("zero", "mean")
 
 
 @dataclass(frozen=True)
-class Ablation:
+class Ablation(Finding):
     """The accuracy that is left; `head` is None where the whole activation is replaced."""
 
     site: str
@@ -40,7 +40,7 @@ class Ablation:
 
 
 @dataclass(frozen=True)
-class Ablations:
+class Ablations(Finding):
     """The accuracy of the whole network, and what is left after each ablation."""
 
     intact: RightShares

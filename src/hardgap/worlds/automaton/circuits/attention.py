@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from hardgap.nn.hooks import DoesNotApply, as_cells, record, sites
+from hardgap.worlds.automaton.circuits.cells import Finding
 from hardgap.worlds.automaton.gap import Gap
 
 MOST_ROWS = 256
@@ -35,18 +35,11 @@ class Head:
 
 
 @dataclass(frozen=True)
-class AttentionMaps:
+class AttentionMaps(Finding):
     """All heads, and the locality that uniform attention would have."""
 
     heads: tuple[Head, ...]
     uniform: float
-
-    def as_dict(self) -> dict[str, Any]:
-        heads = [
-            asdict(head) | {"weights": {str(offset): weight for offset, weight in head.weights.items()}}
-            for head in self.heads
-        ]
-        return {"heads": heads, "uniform": self.uniform}
 
 
 def attention_maps(model: nn.Module, gap: Gap, rows: NDArray[np.uint8]) -> AttentionMaps:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,6 +11,14 @@ from numpy.typing import NDArray
 
 from hardgap.core.errors import BadInput
 from hardgap.worlds.automaton.gap import Gap
+
+
+class Finding:
+    """What an analysis returns: a frozen dataclass, and plain data when asked, as JSON has it."""
+
+    def as_dict(self) -> dict[str, Any]:
+        plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))  # type: ignore[call-overload]
+        return plain
 
 
 @dataclass(frozen=True)
@@ -22,7 +31,7 @@ class Truth:
 
 
 @dataclass(frozen=True)
-class RightShares:
+class RightShares(Finding):
     """Shares of right cells, one step ahead, and the share of cells answered with 1.
 
     The paper's ablation and lens tables are about the hidden pattern alone. There a constant answer scores
@@ -33,9 +42,6 @@ class RightShares:
     holdout: float | None
     overall: float
     ones: float
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def truth_of(gap: Gap, rows: NDArray[np.uint8]) -> Truth:

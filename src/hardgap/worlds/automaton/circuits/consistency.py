@@ -18,8 +18,8 @@ where they are written.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import torch
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from hardgap.nn.hooks import as_cells, logits_of
-from hardgap.worlds.automaton.circuits.cells import share
+from hardgap.worlds.automaton.circuits.cells import Finding, share
 from hardgap.worlds.automaton.circuits.marks import Mark, distance_to, find_marks
 from hardgap.worlds.automaton.circuits.recovered import LOCAL_AT, Entry, recovered_table
 from hardgap.worlds.automaton.gap import Gap, Trajectory
@@ -66,7 +66,7 @@ class Fed:
 
 
 @dataclass(frozen=True)
-class Consistency:
+class Consistency(Finding):
     """The verdict and the numbers behind it.
 
     damaged     share of visible cells at step 2 that are wrong under rounded feedback
@@ -84,13 +84,6 @@ class Consistency:
     repaired: float | None
     marks: tuple[Mark, ...]
     rounded_at: dict[int, float | None]
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self) | {
-            "fed": {name: {k: list(v) for k, v in asdict(fed).items()} for name, fed in self.fed.items()},
-            "marks": [asdict(mark) for mark in self.marks],
-            "rounded_at": {str(distance): share for distance, share in self.rounded_at.items()},
-        }
 
 
 def check_consistency(

@@ -12,12 +12,12 @@ from torch import nn
 
 from hardgap.nn.encoder import Encoder
 from hardgap.nn.hooks import DoesNotApply, as_cells, levels, record
-from hardgap.worlds.automaton.circuits.cells import RightShares, shares_right, truth_of
+from hardgap.worlds.automaton.circuits.cells import Finding, RightShares, shares_right, truth_of
 from hardgap.worlds.automaton.gap import Gap
 
 
 @dataclass(frozen=True)
-class LensReading:
+class LensReading(Finding):
     """How right the answers are that the readout gives at one level."""
 
     level: str
@@ -29,7 +29,7 @@ class LensReading:
 
 
 @dataclass(frozen=True)
-class Lens:
+class Lens(Finding):
     readings: tuple[LensReading, ...]
 
     def as_dict(self) -> dict[str, Any]:

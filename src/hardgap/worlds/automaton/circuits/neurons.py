@@ -6,7 +6,7 @@ the eight of the paper's construction do (Theorem 14).
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from hardgap.nn.hooks import DoesNotApply, as_cells, by_cell, record, sites
-from hardgap.worlds.automaton.circuits.cells import truth_of
+from hardgap.worlds.automaton.circuits.cells import Finding, truth_of
 from hardgap.worlds.automaton.gap import Gap
 
 BEST = 8
@@ -36,7 +36,7 @@ class Neuron:
 
 
 @dataclass(frozen=True)
-class Neurons:
+class Neurons(Finding):
     """The units with the largest difference, and which units detect one pattern alone."""
 
     best: tuple[Neuron, ...]
@@ -49,7 +49,7 @@ class Neurons:
             site: [{"unit": unit, "pattern": pattern} for unit, pattern in found]
             for site, found in self.detectors.items()
         }
-        return asdict(self) | {"best": [asdict(neuron) for neuron in self.best], "detectors": detectors}
+        return super().as_dict() | {"detectors": detectors}
 
 
 def parity_neurons(model: nn.Module, gap: Gap, rows: NDArray[np.uint8]) -> Neurons:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from hardgap.core.wording import did_you_mean
 from hardgap.nn.hooks import DoesNotApply
 from hardgap.worlds.automaton.circuits.ablation import ablate_heads, ablate_layers
 from hardgap.worlds.automaton.circuits.attention import attention_maps
-from hardgap.worlds.automaton.circuits.cells import check_rows
+from hardgap.worlds.automaton.circuits.cells import Finding, check_rows
 from hardgap.worlds.automaton.circuits.consistency import check_consistency
 from hardgap.worlds.automaton.circuits.lens import logit_lens
 from hardgap.worlds.automaton.circuits.neurons import parity_neurons
@@ -29,12 +29,6 @@ from hardgap.worlds.automaton.gap import Gap
 from hardgap.worlds.automaton.regime import Unrolling
 from hardgap.worlds.automaton.run import AutomatonRun
 from hardgap.worlds.automaton.task import AutomatonTask, split_rows
-
-
-class Result(Protocol):
-    """What an analysis returns: plain data."""
-
-    def as_dict(self) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True)
@@ -72,7 +66,7 @@ def rows_of(run: AutomatonRun) -> NDArray[np.uint8]:
     return rows[: max(64, CELLS // run.width)]
 
 
-ANALYSES: dict[str, Callable[[Subject], Result]] = {
+ANALYSES: dict[str, Callable[[Subject], Finding]] = {
     "polynomial": lambda s: fit_polynomial(s.model, s.gap, s.rows, seed=s.seed),
     "rule": lambda s: recover_rule(s.model, s.gap, s.rows, seed=s.seed),
     "consistency": lambda s: check_consistency(s.model, s.gap, s.rows, regime=s.regime, step=s.step, seed=s.seed),
@@ -90,7 +84,7 @@ ANALYSES: dict[str, Callable[[Subject], Result]] = {
 class Opening:
     """What was found, by analysis, and why the others do not apply to this network."""
 
-    results: dict[str, Result]
+    results: dict[str, Finding]
     does_not_apply: dict[str, str]
 
     def as_dict(self) -> dict[str, Any]:
@@ -105,7 +99,7 @@ def open_network(
     names = check_names(only)
     check_rows(subject.rows, subject.gap)
     subject.model.eval()
-    results: dict[str, Result] = {}
+    results: dict[str, Finding] = {}
     reasons: dict[str, str] = {}
     for name in names:
         on_start(name)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from torch import nn
 
 from hardgap.nn.hooks import DoesNotApply, as_cells, logits_of
 from hardgap.worlds.automaton.circuits.attention import attention_maps
-from hardgap.worlds.automaton.circuits.cells import check_rows, shares_right, truth_of
+from hardgap.worlds.automaton.circuits.cells import Finding, check_rows, shares_right, truth_of
 from hardgap.worlds.automaton.circuits.lens import logit_lens
 from hardgap.worlds.automaton.circuits.polynomial import fit_polynomial
 from hardgap.worlds.automaton.circuits.probes import linear_probes
@@ -33,7 +32,7 @@ class Moment:
 
 
 @dataclass(frozen=True)
-class Timeline:
+class Timeline(Finding):
     """All moments in order, and for each signal the step at which it appears.
 
     A signal appears at the first snapshot from which on it stays beyond half of the way from its smallest value
@@ -43,9 +42,6 @@ class Timeline:
 
     moments: tuple[Moment, ...]
     appears: dict[str, int | None]
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self) | {"moments": [asdict(moment) for moment in self.moments]}
 
 
 def over_time(

@@ -14,8 +14,8 @@ word and percentages but no formula, and patches whole levels; this is the usual
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import torch
@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 from hardgap.core.errors import BadInput
 from hardgap.nn.hooks import DoesNotApply, Edit, Site, as_cells, record, replaced, sites
-from hardgap.worlds.automaton.circuits.cells import share, truth_of
+from hardgap.worlds.automaton.circuits.cells import Finding, share, truth_of
 from hardgap.worlds.automaton.gap import Gap
 
 TARGETS = 160
@@ -51,20 +51,13 @@ class Patch:
 
 
 @dataclass(frozen=True)
-class Patching:
+class Patching(Finding):
     """Accuracy at the targets, clean and corrupted, and every patch."""
 
     targets: int
     clean: float
     corrupted: float
     patches: tuple[Patch, ...]
-
-    def at(self, site: str, where: Where) -> Patch:
-        """One patch."""
-        return next(patch for patch in self.patches if (patch.site, patch.where) == (site, where))
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self) | {"patches": [asdict(patch) for patch in self.patches]}
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,14 @@ cells and XOR is the single parity of all of them. The criterion is `PARITY_SHAR
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from torch import nn
 
+from hardgap.worlds.automaton.circuits.cells import Finding
 from hardgap.worlds.automaton.circuits.contexts import CONTEXTS, pattern_grid
 from hardgap.worlds.automaton.gap import Gap
 from hardgap.worlds.automaton.rule import Rule, halves
@@ -41,7 +42,7 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Polynomial:
+class Polynomial(Finding):
     """The complete polynomial, how well it describes the logit, and how its variance is distributed.
 
     terms            low degree first, cells left to right
@@ -64,10 +65,9 @@ class Polynomial:
     structure: Structure
 
     def as_dict(self) -> dict[str, Any]:
-        data = asdict(self)
-        data["terms"] = [{"name": term.name, **asdict(term), "cells": list(term.cells)} for term in self.terms]
-        data["degree_shares"] = list(self.degree_shares)
-        return data
+        data = super().as_dict()
+        named = [{"name": term.name} | plain for term, plain in zip(self.terms, data["terms"], strict=True)]
+        return data | {"terms": named}
 
 
 def fit_polynomial(

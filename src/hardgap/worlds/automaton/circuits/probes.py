@@ -8,15 +8,14 @@ whole neighbourhood where that is another function.
 from __future__ import annotations
 
 import warnings
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import nn
 
 from hardgap.nn.hooks import as_cells, level_values, levels
-from hardgap.worlds.automaton.circuits.cells import Truth, share, truth_of
+from hardgap.worlds.automaton.circuits.cells import Finding, Truth, share, truth_of
 from hardgap.worlds.automaton.gap import Gap
 
 MOST_CELLS = 6_000
@@ -42,18 +41,11 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Probes:
+class Probes(Finding):
     """All readings, and for each bit the accuracy of always answering its more common value."""
 
     readings: tuple[Reading, ...]
     majority: dict[str, float]
-
-    def at(self, level: str, bit: str) -> Reading:
-        """The reading of one bit at one level."""
-        return next(reading for reading in self.readings if (reading.level, reading.bit) == (level, bit))
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"readings": [asdict(reading) for reading in self.readings], "majority": self.majority}
 
 
 def linear_probes(model: nn.Module, gap: Gap, rows: NDArray[np.uint8], *, untrained: nn.Module | None = None) -> Probes:

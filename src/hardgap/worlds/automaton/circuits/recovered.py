@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from scipy.stats import binomtest
 from torch import nn
 
 from hardgap.nn.hooks import as_cells, logits_of
+from hardgap.worlds.automaton.circuits.cells import Finding
 from hardgap.worlds.automaton.circuits.contexts import CONTEXTS, Grid, pattern_grid
 from hardgap.worlds.automaton.gap import Gap
 from hardgap.worlds.automaton.rule import Rule
@@ -39,7 +40,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class RecoveredRule:
+class RecoveredRule(Finding):
     """The majority answer for each pattern, read as a rule.
 
     influence  by offset, the share of answers that change if the cell at that offset is flipped
@@ -60,11 +61,7 @@ class RecoveredRule:
         return tuple(entry for entry in self.entries if entry.output != entry.true)
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self) | {
-            "entries": [asdict(entry) for entry in self.entries],
-            "influence": {str(offset): share for offset, share in self.influence.items()},
-            "wrong": [entry.cells for entry in self.wrong],
-        }
+        return super().as_dict() | {"wrong": [entry.cells for entry in self.wrong]}
 
 
 def recover_rule(

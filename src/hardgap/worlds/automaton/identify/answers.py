@@ -12,12 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from itertools import count
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardgap.core.errors import BadInput
+from hardgap.core.progress import Progress, silent
 from hardgap.worlds.automaton.gap import Gap
 from hardgap.worlds.automaton.identify.completions import Completions, completions
 from hardgap.worlds.automaton.identify.evidence import MAX_WINDOW, every_row, rows_shown
@@ -26,6 +28,7 @@ from hardgap.worlds.automaton.identify.strict import strict_cells
 
 Criterion = Literal["gf2", "strict", "rule"]
 CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
+Start = Callable[[str], None]  # told which part of an answer begins
 
 # A completion search for each row alone takes milliseconds; the share is known well enough from this many.
 ROWS_ALONE = 50
@@ -65,6 +68,10 @@ class RuleAnswer:
     def best(self) -> Completions:
         return self.limit or self.shown
 
+    def as_dict(self) -> dict[str, Any]:
+        limit = completions_dict(self.limit) if self.limit else None
+        return {"shown": completions_dict(self.shown), "rows_identified": self.rows_identified, "every_row": limit}
+
 
 @dataclass(frozen=True)
 class Identifiability:
@@ -80,21 +87,16 @@ class Identifiability:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as `hardgap identify --json` prints them."""
-        plain: dict[str, Any] = {
+        return {
             "rule": self.gap.rule.name,
             "hidden": list(self.gap.hidden),
             "steps": self.steps,
             "rows": self.rows,
             "width": self.width,
+            "gf2": asdict(self.gf2) if self.gf2 else None,
+            "strict": asdict(self.strict) if self.strict else None,
+            "rule_level": self.rule.as_dict() if self.rule else None,
         }
-        plain["gf2"] = asdict(self.gf2) if self.gf2 else None
-        plain["strict"] = asdict(self.strict) if self.strict else None
-        plain["rule_level"] = None
-        if self.rule:
-            limit = completions_dict(self.rule.limit) if self.rule.limit else None
-            shown = completions_dict(self.rule.shown)
-            plain["rule_level"] = {"shown": shown, "rows_identified": self.rule.rows_identified, "every_row": limit}
-        return plain
 
 
 def identify(
@@ -104,11 +106,9 @@ def identify(
     criteria: tuple[Criterion, ...] = CRITERIA,
     *,
     limit: int = 16,
-    on_progress: Callable[[str, int, int], None] = lambda doing, done, total: None,
+    on_progress: Progress = silent,
 ) -> Identifiability:
     """Judge by the chosen criteria these initial rows, `[rows, width]`; `limit` completions are listed by name.
-
-    `on_progress` is told what is being done, how many parts are done, and how many there are.
 
     >>> from hardgap.worlds.automaton.rule import parse_rule
     >>> rows = np.random.default_rng(0).integers(0, 2, (20, 31), dtype=np.uint8)
@@ -121,7 +121,11 @@ def identify(
     if gap.masking != "every":
         raise BadInput("a leaky mask shows the hidden outputs themselves: identifiability is about masking every step")
     affine = affine_form(gap.rule) is not None
-    start = _Parts(on_progress, sum(PARTS[criterion] for criterion in criteria))
+    begun, total = count(), sum(PARTS[criterion] for criterion in criteria)
+
+    def start(doing: str) -> None:
+        on_progress(doing, next(begun), total)
+
     return Identifiability(
         gap,
         steps,
@@ -143,23 +147,10 @@ def completions_dict(found: Completions) -> dict[str, Any]:
     }
 
 
-@dataclass
-class _Parts:
-    """Counts the parts of an answer as they begin."""
-
-    tell: Callable[[str, int, int], None]
-    total: int
-    begun: int = 0
-
-    def __call__(self, doing: str) -> None:
-        self.tell(doing, self.begun, self.total)
-        self.begun += 1
-
-
 PARTS: dict[Criterion, int] = {"gf2": 1, "strict": 2, "rule": 3}
 
 
-def _gf2(gap: Gap, rows: NDArray[np.uint8], steps: int, start: _Parts) -> Gf2Answer:
+def _gf2(gap: Gap, rows: NDArray[np.uint8], steps: int, start: Start) -> Gf2Answer:
     start("gf2: elimination")
     systems = paper_systems(gap, rows, steps)
     return Gf2Answer(
@@ -170,7 +161,7 @@ def _gf2(gap: Gap, rows: NDArray[np.uint8], steps: int, start: _Parts) -> Gf2Ans
     )
 
 
-def _strict(gap: Gap, rows: NDArray[np.uint8], steps: int, start: _Parts) -> StrictAnswer:
+def _strict(gap: Gap, rows: NDArray[np.uint8], steps: int, start: Start) -> StrictAnswer:
     start("strict: every hidden cell")
     plain = strict_cells(gap, rows, steps)
     start("strict: with the mask's place")
@@ -186,7 +177,7 @@ def _strict(gap: Gap, rows: NDArray[np.uint8], steps: int, start: _Parts) -> Str
     )
 
 
-def _rule(gap: Gap, rows: NDArray[np.uint8], steps: int, limit: int, start: _Parts) -> RuleAnswer:
+def _rule(gap: Gap, rows: NDArray[np.uint8], steps: int, limit: int, start: Start) -> RuleAnswer:
     start("rule: all the rows")
     shown = completions(rows_shown(gap, rows, steps), limit=limit)
     start("rule: rows alone")

@@ -12,6 +12,7 @@ refuting windows back as clauses, until no completion is left or one fits: 2 to 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Literal
 
@@ -89,7 +90,7 @@ def enumerated(evidence: Evidence, *, limit: int = 16) -> Completions:
 def searched(evidence: Evidence, *, limit: int = 16) -> Completions:
     """Search by refutation with a SAT solver."""
     gap = evidence.gap
-    with Cones(gap) as cones:
+    with closing(Cones(gap)) as cones:
         cones.forbid(gap.rule)
         others: list[Rule] = []
         while len(others) < limit - 1 and (other := _search(evidence, cones)) is not None:

@@ -8,8 +8,6 @@ are shared between all windows that overlap, and windows without a hidden patter
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import TracebackType
-from typing import Self
 
 from pysat.solvers import Solver  # type: ignore[import-untyped]
 
@@ -30,12 +28,7 @@ class Cones:
         self._known: dict[tuple[int, int], Value] = {}
         self._solver = Solver(name="glucose4")
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
         self._solver.delete()
 
     def propose(self, wrong_at: int | None = None) -> Rule | None:

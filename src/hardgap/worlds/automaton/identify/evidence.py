@@ -54,9 +54,6 @@ class Evidence:
                 return Depth(depth.steps, depth.windows[chosen], depth.targets[chosen])
         return None
 
-    def fits(self, candidate: Rule) -> bool:
-        return self.refutation(candidate) is None
-
 
 def every_row(gap: Gap, steps: int) -> Evidence:
     """The evidence of all rows of all widths, which is as much as can be visible in `steps` steps."""
@@ -101,10 +98,7 @@ def evolve(rule: Rule, windows: Windows, steps: int) -> Windows:
     >>> evolve(parse_rule("150"), np.array([0b00100, 0b10000]), steps=2).tolist()
     [1, 1]
     """
-    block = _block_table(rule)
-    for left in range(steps - 1, -1, -1):
-        windows = _advance(rule, block, windows, 2 * rule.radius * left + 1)
-    return windows
+    return rule.table[_last_patterns(rule, windows, steps)].astype(np.int64)
 
 
 def _supervised(gap: Gap, windows: Windows, patterns: Windows, steps: int) -> Depth:

@@ -10,14 +10,15 @@ is being asked for; docs/identifiability.md says what that assumes.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardgap.core.errors import BadInput
 from hardgap.worlds.automaton.gap import Gap, Trajectory
-from hardgap.worlds.automaton.identify import gf2
 from hardgap.worlds.automaton.rule import Rule
 
 # Rows eliminated together: larger batches leave the cache, smaller ones pay for Python.
@@ -107,4 +108,41 @@ def _solve_batch(
     column = np.argsort(~unknown, axis=1, kind="stable")[:, : max(1, counts.max(initial=0))]
     real = np.take_along_axis(unknown, column, axis=1)
     systems = links[:, column].swapaxes(0, 1) & shown[:, :, None] & real[:, None, :]
-    return counts, systems.any(axis=2).sum(axis=1), gf2.rank(systems)
+    return counts, systems.any(axis=2).sum(axis=1), gf2_rank(systems)
+
+
+Words = NDArray[np.uint64]
+
+
+def gf2_rank(systems: NDArray[Any]) -> NDArray[np.int64]:
+    """How many independent equations each system `[..., M, N]` of 0 and 1 has, 64 unknowns to a machine word.
+
+    A row is an equation and a column an unknown. Equations of all zeros change nothing: they pad a batch of unequal
+    systems.
+
+    >>> gf2_rank(np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]])).item()
+    2
+    """
+    *batch, count, unknowns = systems.shape
+    words = pack(systems).reshape(math.prod(batch), count, -(-unknowns // 64))
+    free = np.ones(words.shape[:2], dtype=bool)  # equations not yet solved for an unknown
+    every = np.arange(len(words))
+    for unknown in range(unknowns if count else 0):
+        has = (words[:, :, unknown // 64] >> np.uint64(unknown % 64) & np.uint64(1)).astype(bool) & free
+        pivot = has.argmax(axis=1)
+        free[every, pivot] &= ~has[every, pivot]
+        has[every, pivot] = False
+        # Words are all ones where the pivot equation is to be added, so that no branch is needed.
+        add = np.where(has, ~np.uint64(0), np.uint64(0))
+        words ^= add[:, :, None] & words[every, pivot][:, None, :]
+    return np.asarray((~free).sum(axis=1).reshape(batch))
+
+
+def pack(systems: NDArray[Any]) -> Words:
+    """Pack `[..., N]` of 0 and 1 into `[..., ceil(N / 64)]` words; unknown `j` is bit `j % 64` of word `j // 64`."""
+    if systems.dtype.kind not in "biu" or (systems.size and not 0 <= systems.min() <= systems.max() <= 1):
+        raise BadInput("a system over GF(2) holds only 0 and 1, as integers or booleans")
+    raw = np.packbits(systems.astype(np.uint8, copy=False), axis=-1, bitorder="little")
+    fill = -raw.shape[-1] % 8
+    padded = np.pad(raw, [(0, 0)] * (raw.ndim - 1) + [(0, fill)])
+    return np.ascontiguousarray(padded).view("<u8").astype(np.uint64, copy=False)
