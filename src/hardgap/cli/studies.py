@@ -69,7 +69,7 @@ def measure_studies(
     check_workers(asked.workers)
     seconds = parse_duration(asked.budget) if asked.budget else None
     store, code = Store(asked.store, create=asked.run), 0
-    kept = baselines or asked.store / "baselines"
+    kept = {one.name: baselines or asked.store / one.folder for one in chosen}
     if asked.run:
         left = _prepare(chosen, asked.scale, store, kept, seconds)
         runs = most_informative_first(chosen, asked.scale)
@@ -77,9 +77,9 @@ def measure_studies(
     if keep is not None:
         _keep(store, chosen, asked.scale, keep)
     with show_parts("reading the runs") as on_progress:
-        results = judged([measure(one, asked.scale, store, kept, on_progress) for one in chosen])
-    if not kept.exists() and any(one.prepare for one in chosen):
-        err().print(f"there are no measured baselines in {kept}; the committed ones are under results/")
+        results = judged([measure(one, asked.scale, store, kept[one.name], on_progress) for one in chosen])
+    for missing in dict.fromkeys(kept[one.name] for one in chosen if one.prepare and not kept[one.name].exists()):
+        err().print(f"nothing has been measured in {missing}; what is committed is under results/")
     if asked.figure is not None:
         from hardgap.report.figures import save_figure
 
@@ -118,9 +118,11 @@ def _figure_of(studies: Sequence[Study]) -> str:
     return str(figures.pop())
 
 
-def _prepare(studies: Sequence[Study], scale: Scale, store: Store, kept: Path, seconds: float | None) -> float | None:
+def _prepare(
+    studies: Sequence[Study], scale: Scale, store: Store, kept: dict[str, Path], seconds: float | None
+) -> float | None:
     """What studies want measured before they are run; how many seconds are left, None if there is no limit."""
-    wanted = [one.prepare for one in studies if one.prepare is not None]
+    wanted = [(one.prepare, kept[one.name]) for one in studies if one.prepare is not None]
     if not wanted:
         return seconds
     from hardgap.cli.baselines import one_thread
@@ -129,8 +131,8 @@ def _prepare(studies: Sequence[Study], scale: Scale, store: Store, kept: Path, s
 
     began = time.monotonic()
     with one_thread(), show_parts() as on_progress:
-        for prepare in wanted:
-            part(prepare)(scale, store, kept, on_progress, partial(_is_late, began, seconds))
+        for prepare, folder in wanted:
+            part(prepare)(scale, store, folder, on_progress, partial(_is_late, began, seconds))
     return None if seconds is None else max(0.0, seconds - (time.monotonic() - began))
 
 

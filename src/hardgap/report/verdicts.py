@@ -94,8 +94,8 @@ class Verdict:
 
 SILENT = Verdict("paper is silent")
 NOT_RUN = Verdict("not run")
-UNTOLD = Verdict("")
-"""Of a few training steps, which show nothing."""
+UNJUDGED = Verdict("")
+"""At smoke scale, where a few training steps show nothing."""
 
 
 def judge_count(ours: Count, theirs: Count) -> Verdict:
@@ -200,7 +200,7 @@ def _among(one: Verdict, p: float, rows: int) -> Verdict:
 
 def summed_up(verdicts: Iterable[Verdict]) -> Verdict:
     """One word for a claim of several parts: the first of `WORDS` that some part has; `why` counts them all."""
-    parts = [one for one in verdicts if one.word != "paper is silent"]
+    parts = [one for one in verdicts if one.word not in ("", "paper is silent")]
     if not parts:
         return SILENT
     if len(parts) == 1:

@@ -11,8 +11,10 @@ from hardgap.studies import (
     main_table_controls,
     per_pattern,
     rule_30_hard,
+    setup,
     theorems,
 )
+from hardgap.studies.circuits import study as circuits
 from hardgap.studies.interpolation import study as interpolation
-from hardgap.studies.symbolic import ambiguity, bounds, coverage, table
+from hardgap.studies.symbolic import ambiguity, bounds, coverage, inside, relations, table
 from hardgap.studies.tempered import cliff, dial, explain, forecast, target, wide

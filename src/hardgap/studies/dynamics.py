@@ -63,7 +63,7 @@ class Waits(Published):
         if not seen:
             return Verdict("inconclusive", why="no run crosses") if found.n else NOT_RUN
         least = median(seen) if self.some_early else seen[0]
-        return judge_statement(least >= LINE - ABOUT)
+        return judge_statement(least >= LINE - ABOUT, f"crosses where {100 * least:.0f} % of what is visible is right")
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,8 @@ class Ends(Published):
         assert isinstance(found, Measured)
         if not found.n:
             return NOT_RUN
-        return judge_statement((2 * len(in_the_middle(found)) > found.n) == self.between)
+        between = len(in_the_middle(found))
+        return judge_statement((2 * between > found.n) == self.between, f"{between} of {found.n} end between")
 
 
 def in_the_middle(arm: Measured) -> list[float]:
@@ -111,34 +112,34 @@ def _familiar(scale: Scale, pairs: Sequence[str]) -> tuple[Any, ...]:
 def threshold_tables(results: Sequence[StudyResult]) -> list[Table]:
     """A row a group of runs: how many cross, and how much of what is visible they know there."""
     (result,) = results
-    rows = [_threshold(arm, result.scale) for arm in result.arms]
+    rows = [_threshold(arm) for arm in result.arms]
     columns = ["runs", "cross", "visible there", "≥ 85 %", "verdict"]
     where = "holdout accuracy reaches 50 % (chains: half its best)"
     title = f"Visible accuracy where {where}, median [range], {result.scale} scale"
     return [Table(title, columns, rows, right=columns[1:4])]
 
 
-def _threshold(arm: Measured, scale: Scale) -> list[object]:
+def _threshold(arm: Measured) -> list[object]:
     seen, shown = seen_at_crossing(arm), ["", ""]
     if seen:
         middle, low, high = (f"{100 * share:.0f}" for share in (median(seen), seen[0], seen[-1]))
         shown = [f"{middle} [{low}, {high}]", f"{sum(share >= LINE for share in seen)}/{len(seen)}"]
-    return [arm.labels["runs"], f"{len(seen)}/{arm.n}", *shown, "" if scale == "smoke" else arm.comparison.verdict]
+    return [arm.labels["runs"], f"{len(seen)}/{arm.n}", *shown, arm.comparison.verdict]
 
 
 def bimodality_tables(results: Sequence[StudyResult]) -> list[Table]:
     """A row a group of runs: how many end between 10 and 90 % holdout accuracy."""
     (result,) = results
-    rows = [_ends(arm, result.scale) for arm in result.arms]
+    rows = [_ends(arm) for arm in result.arms]
     columns = ["runs", "published", "below 10 %", "between", "above 90 %", "verdict", "between, Wilson %"]
     title = f"Holdout accuracy at the end of runs, {result.scale} scale"
     return [Table(title, columns, rows, right=[*columns[2:5], columns[6]], detail=columns[6:])]
 
 
-def _ends(arm: Measured, scale: Scale) -> list[object]:
+def _ends(arm: Measured) -> list[object]:
     between, said = len(in_the_middle(arm)), isinstance(arm.published, Ends) and arm.published.between
     interval = "{:.0f} to {:.0f}".format(*(100 * end for end in wilson(between, arm.n))) if arm.n else ""
     low = sum(holdout <= MIDDLE[0] for holdout in arm.holdout)
     counts = [low, f"{between}/{arm.n}", arm.n - between - low]
-    verdict = "" if scale == "smoke" else arm.comparison.verdict
+    verdict = arm.comparison.verdict
     return [arm.labels["runs"], "between" if said else "extremes", *counts, verdict, interval]

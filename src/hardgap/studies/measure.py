@@ -19,7 +19,7 @@ from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.report.render import Shown, data_frame, html
 from hardgap.report.statistics import bootstrap_interval, mean_interval, wilson
-from hardgap.report.verdicts import SILENT, UNTOLD, Verdict, corrected, summed_up
+from hardgap.report.verdicts import SILENT, UNJUDGED, Verdict, corrected, summed_up
 from hardgap.runs.results import import_runs
 from hardgap.runs.store import Store
 from hardgap.runs.summary import Summary, summarise
@@ -35,7 +35,7 @@ Curve = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Measured:
-    """One arm: its finished runs with their curves, or the value that was computed for it; whether it is `judged`."""
+    """One arm: its finished runs with their curves, or the value that was computed for it."""
 
     labels: Labels
     planned: int
@@ -201,13 +201,12 @@ def tables_of(results: Iterable[StudyResult]) -> Iterator[Table]:
 def measure(
     study: Study, scale: Scale, store: Store, kept: Path | None = None, on_progress: Progress = silent
 ) -> StudyResult:
-    """Sum up what is finished of a study; `kept` is the folder of measured baselines, the store's if not said."""
+    """Sum up what is finished of a study; `kept` is the folder of what it keeps, the store's if not said."""
     kept = kept or store.folder / study.folder
     arms = measured(study.arms(scale), store, kept, on_progress)
-    arms = [replace(arm, scale=scale if study.scaled else "") for arm in arms]
     if scale == "smoke":  # a few training steps show nothing
-        arms = [replace(arm, judged=UNTOLD) if arm.planned else arm for arm in arms]
-    found = StudyResult(study, scale, tuple(arms))
+        arms = [replace(arm, judged=UNJUDGED) if arm.planned else arm for arm in arms]
+    found = StudyResult(study, scale, tuple(replace(arm, scale=scale if study.scaled else "") for arm in arms))
     if study.more is not None:
         on_progress(f"{study.name}: all arms together", 0, 0)
         found.more.update(part(study.more)(found, store, kept))
@@ -273,6 +272,7 @@ def pooled(parts: Iterable[Measured], labels: Labels) -> Measured:
         tuple(curve for part in chosen for curve in part.curves),
         whole if len(counts) == len(chosen) else None,
         scale=next((part.scale for part in chosen), ""),
+        judged=UNJUDGED if any(part.judged == UNJUDGED for part in chosen) else None,
     )
 
 

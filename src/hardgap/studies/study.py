@@ -57,7 +57,7 @@ class Study:
 
     tables    from what several studies measured to their tables: studies that share it are shown together
     figure    likewise, to a figure
-    more      what belongs to this study alone, from what was measured, the store, and the folder of baselines
+    more      what belongs to this study alone, from what was measured, the store, and the folder of kept files
     prepare   what is measured and kept there before runs are trained
     folder    that folder's name, in a store and in results/
     ours      whether it goes beyond the paper
