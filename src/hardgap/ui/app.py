@@ -26,10 +26,10 @@ from hardgap.ui.live import Live
 STATIC = Path(__file__).parent / "static"
 
 
-def make_app(folder: Path, token: str, host: str = "127.0.0.1", kept: Path | None = None) -> Starlette:
+def make_app(folder: Path, token: str, host: str = "127.0.0.1", results: Path | None = None) -> Starlette:
     """The page of the store in `folder`; whoever changes something there shows the token.
 
-    `kept` has measured baselines, if they are not in the store.
+    `results` may have measured baselines, and networks that are taken into the store.
     """
     app = Starlette(
         routes=ROUTES,
@@ -37,14 +37,14 @@ def make_app(folder: Path, token: str, host: str = "127.0.0.1", kept: Path | Non
         exception_handlers={HTTPException: _not_served},
         lifespan=_until_the_end,
     )
-    app.state.folder, app.state.kept, app.state.live = folder, kept, Live(folder)
+    app.state.folder, app.state.results, app.state.live = folder, results, Live(folder)
     return app
 
 
 @asynccontextmanager
 async def _until_the_end(app: Starlette) -> AsyncIterator[None]:
     """Load what is slow to load while the first view is looked at; let every worker save and leave at the end."""
-    warm = threading.Timer(1.0, _warm)
+    warm = threading.Timer(1.0, _warm, [app.state.folder, app.state.results])
     warm.daemon = True
     warm.start()
     yield
@@ -52,11 +52,14 @@ async def _until_the_end(app: Starlette) -> AsyncIterator[None]:
     app.state.live.end()
 
 
-def _warm() -> None:
+def _warm(folder: Path, results: Path | None) -> None:
     import scipy.stats  # noqa: F401
-    import torch  # noqa: F401
 
     import hardgap.studies  # noqa: F401
+    from hardgap.runs.kept_weights import runs_with_weights, take_in
+
+    for run_id in runs_with_weights(results) if results is not None else ():
+        take_in(folder, run_id, results or folder)
 
 
 def _index(request: Request) -> Response:

@@ -56,7 +56,8 @@ class Asked:
     @property
     def kept(self) -> Path | None:
         """Where measured baselines are, if not in the store."""
-        return self.request.app.state.kept  # type: ignore[no-any-return]
+        results: Path | None = self.request.app.state.results
+        return results / "baselines" if results is not None and (results / "baselines").is_dir() else None
 
     @contextmanager
     def store(self) -> Iterator[Store]:

@@ -17,10 +17,11 @@ from torch import nn
 from hardgap.core.errors import BadInput
 from hardgap.core.run import Run, only
 from hardgap.nn.hooks import DoesNotApply, as_cells, logits_of
-from hardgap.runs.checkpoints import Checkpoints
 from hardgap.runs.execute import load_model, single_thread
 from hardgap.runs.store import Store
+from hardgap.runs.weights import Weights, own_snapshots, with_snapshots
 from hardgap.ui.asking import Asked
+from hardgap.ui.runs import slim
 from hardgap.worlds.automaton.circuits.attention import attention_maps
 from hardgap.worlds.automaton.circuits.lens import logit_lens
 from hardgap.worlds.automaton.circuits.recovered import recovered_table
@@ -38,16 +39,34 @@ def show_film(asked: Asked) -> dict[str, Any]:
     with asked.store() as store:
         row = store.get(asked.run)
         (run,) = only(AutomatonRun, [row.config])
+        found = _filmed(store, row.id)
         return {
             "id": row.id,
-            "about": run.describe(),
+            "about": found.about(run),
+            "replica": found.replica,
             "rule": run.rule,
             "radius": run.gap.rule.radius,
             "hidden": list(run.gap.hidden),
             "table": run.gap.rule.table.tolist(),
-            "frames": list(Checkpoints(store.folder, row.id).snapshots()),
+            "frames": _frames(found, row.id),
+            "curve": [slim(point) for point in found.store.curve(row.id)],
             **truth(run),
         }
+
+
+def has_film(store: Store, run_id: str) -> bool:
+    """Whether more than the end of a run can be looked at."""
+    return len(_frames(_filmed(store, run_id), run_id)) > 1
+
+
+def _filmed(store: Store, run_id: str) -> Weights:
+    """Where a run has several snapshots, or else one: its own place, or its replica's."""
+    several = with_snapshots(store, run_id, 2)
+    return several if _frames(several, run_id) else with_snapshots(store, run_id, 1)
+
+
+def _frames(found: Weights, run_id: str) -> list[int]:
+    return own_snapshots(found.store, found.store.get(run_id))
 
 
 def show_frame(asked: Asked) -> dict[str, Any]:

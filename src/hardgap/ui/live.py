@@ -241,7 +241,8 @@ async def _told(live: Live, folder: Path, run_id: str, last: int) -> AsyncIterat
             found = await run_in_threadpool(_look, folder, run_id, last)
             parts = [_event("point", slim(point), point["step"]) for point in found["points"]]
             last = max([last, *(point["step"] for point in found["points"])])
-            now = {"status": found["status"], "step": found["step"], "error": found["error"]} | last_words
+            stands = {name: found[name] for name in ("status", "step", "error")}
+            now = last_words | stands if last_words["state"] == "resting" else stands | last_words
             if now != said:
                 parts.append(_event("now", now))
                 said = now

@@ -13,6 +13,7 @@ from hardgap.core.run import only
 from hardgap.core.task import Trained
 from hardgap.runs.execute import load_trained, single_thread
 from hardgap.runs.store import Store
+from hardgap.runs.weights import find_weights
 from hardgap.ui.asking import Asked
 from hardgap.worlds.chains.ask import ask_trained
 from hardgap.worlds.chains.chains import Arithmetic
@@ -27,13 +28,14 @@ def ask(asked: Asked) -> dict[str, Any]:
     with asked.store() as store:
         run_id = store.find(asked.run)
         (run,) = only(SymbolicRun, [store.get(run_id).config])
+        about = find_weights(store, run_id).about(run)
     arithmetic, numbers = run.gap.arithmetic, _numbers(asked.text("numbers"))
     if to := asked.text("to", ""):
         numbers = _swapped(arithmetic, numbers, to)
     reply = ask_trained(_trained(asked.folder, run_id), numbers).as_dict()
     symbols = [one.symbol for one in arithmetic.operators]
-    about = {"about": run.describe(), "names": list(arithmetic.input_names), "symbols": symbols}
-    return {**about, "most": arithmetic.size - 1, "numbers": numbers, **reply}
+    told = {"about": about, "names": list(arithmetic.input_names), "symbols": symbols, "most": arithmetic.size - 1}
+    return {**told, "numbers": numbers, **reply}
 
 
 def _numbers(text: str) -> list[int]:

@@ -67,7 +67,7 @@ function GroupTable({ rows, at }) {
     <table><thead><tr><th>group</th><th class="number">runs</th><th class="number">done</th><th class="number">recovered</th><th class="number">mean holdout</th>${!isCopy() && html`<th>compare</th>`}</tr></thead>
     <tbody>${rows.map((one) => html`<tr key=${one.id}><td><a href=${link("runs", { group: one.id })}>${one.about}</a></td><td class="number">${one.runs}</td><td class="number">${one.done}</td>
       <td class="number">${one.recovered}</td><td class="number">${percent(one.holdout)}</td>
-      ${!isCopy() && html`<td><button aria-pressed=${at.a === one.id} aria-label=${`Compare ${one.about}`} onClick=${() => pick(one.id)}>${at.a === one.id ? "chosen" : "choose"}</button></td>`}</tr>`)}</tbody></table>`;
+      ${!isCopy() && html`<td><button aria-pressed=${at.a === one.id} aria-label=${`${at.a === one.id ? "chosen" : "choose"} to compare: ${one.about}`} onClick=${() => pick(one.id)}>${at.a === one.id ? "chosen" : "choose"}</button></td>`}</tr>`)}</tbody></table>`;
 }
 
 function Pages({ total, page }) {
