@@ -3,7 +3,7 @@ import { html, useEffect, useState } from "./vendor/preact-htm.js";
 import { change, link } from "./address.js";
 import { bits } from "./cells.js";
 import { Curve, transition } from "./chart.js";
-import { percent, Problem } from "./parts.js";
+import { percent, Problem, Wide } from "./parts.js";
 import { get, isCopy, mayChange, send, useAnswer } from "./server.js";
 import { Rollouts } from "./train.js";
 
@@ -16,8 +16,8 @@ export function Scrub({ at }) {
 export function Choose({ view, words, where = "experiment=automaton" }) {
   const { data, error } = useAnswer(`api/runs?page=0&size=50&sort=-created&where=${encodeURIComponent(where)}&where=status%3Ddone`);
   return html`<h2>Choose a run</h2><p class="quiet">A finished run is ${words}; the newest are listed, and every run's own page leads here, too.</p><${Problem} error=${error} />
-    ${data && html`<table><thead><tr><th>run</th><th>what</th><th class="number">holdout</th></tr></thead><tbody>${data.rows.map((one) => html`<tr>
-      <td class="mono"><a href=${link(view, { run: one.id })}>${one.id}</a></td><td>${one.about}</td><td class="number">${percent(one.holdout)}</td></tr>`)}</tbody></table>
+    ${data && html`<${Wide} label="Runs"><table><thead><tr><th>run</th><th>what</th><th class="number">holdout</th></tr></thead><tbody>${data.rows.map((one) => html`<tr>
+      <td class="mono"><a href=${link(view, { run: one.id })}>${one.id}</a></td><td>${one.about}</td><td class="number">${percent(one.holdout)}</td></tr>`)}</tbody></table><//>
       ${!data.rows.length && html`<p>There is none yet: <a href=${link("train")}>train one</a>.</p>`}`}`;
 }
 
@@ -90,8 +90,8 @@ function Recovered({ film, frame }) {
 function Attention({ frame }) {
   if (frame.attention.reason) return html`<section class="card"><h3>Attention by offset</h3><p>${frame.attention.reason}</p></section>`;
   const offsets = Object.keys(frame.attention[0].weights).map(Number).sort((a, b) => a - b);
-  return html`<section class="card"><h3>Attention by offset</h3><div class="scroll" tabindex="0" role="region" aria-label="Attention by offset"><table><thead><tr><th>head</th>${offsets.map((o) => html`<th class="number">${o > 0 ? "+" : ""}${o}</th>`)}</tr></thead>
-    <tbody>${frame.attention.map((head) => html`<tr><td>${head.title}</td>${offsets.map((o) => html`<td class="number heat" style=${{ "--heat": `${Math.round(100 * head.weights[o])}%` }}>${Math.round(100 * head.weights[o])}</td>`)}</tr>`)}</tbody></table></div>
+  return html`<section class="card"><h3>Attention by offset</h3><${Wide} label="Attention by offset"><table><thead><tr><th>head</th>${offsets.map((o) => html`<th class="number">${o > 0 ? "+" : ""}${o}</th>`)}</tr></thead>
+    <tbody>${frame.attention.map((head) => html`<tr><td>${head.title}</td>${offsets.map((o) => html`<td class="number heat" style=${{ "--heat": `${Math.round(100 * head.weights[o])}%` }}>${Math.round(100 * head.weights[o])}</td>`)}</tr>`)}</tbody></table><//>
     <p class="small quiet">Where each head looks, in % of its weight; 0 is the cell itself.</p></section>`;
 }
 
