@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from hardgap.core.parts import part
 from hardgap.ui import ledger, live, runs
 from hardgap.ui.asking import Asked, route
 from hardgap.ui.explore import answer_explore
@@ -72,9 +72,9 @@ def _not_served(request: Request, error: Exception) -> Response:
     return said({"error": words.get(error.status_code, error.detail)}, error.status_code)
 
 
-def _later(module: str, name: str) -> Callable[[Asked], Any]:
+def _later(name: str) -> Callable[[Asked], Any]:
     """An answer that needs torch: loaded when it is asked for."""
-    return lambda asked: getattr(import_module(f"hardgap.ui.{module}"), name)(asked)
+    return lambda asked: part(name)(asked)
 
 
 ROUTES: list[BaseRoute] = [
@@ -95,11 +95,11 @@ ROUTES: list[BaseRoute] = [
     route("/api/live", live.start, "POST"),
     route("/api/live/{run:run}", live.control, "POST"),
     Route("/api/live/{run:run}/events", live.events),
-    route("/api/film/{run:run}", _later("film", "show_film")),
-    route("/api/film/{run:run}/frame", _later("film", "show_frame")),
-    route("/api/film/{run:run}/film.gif", _later("filming", "as_gif")),
-    route("/api/film/{run:run}/film.html", _later("filming", "as_html")),
-    route("/api/open/{run:run}/panel.svg", _later("opened", "show_panel")),
-    route("/api/open/{run:run}/finding", _later("opened", "show_finding")),
-    route("/api/ask/{run:run}", _later("symbolic", "ask")),
+    route("/api/film/{run:run}", _later("hardgap.ui.film:show_film")),
+    route("/api/film/{run:run}/frame", _later("hardgap.ui.film:show_frame")),
+    route("/api/film/{run:run}/film.gif", _later("hardgap.ui.filming:as_gif")),
+    route("/api/film/{run:run}/film.html", _later("hardgap.ui.filming:as_html")),
+    route("/api/open/{run:run}/panel.svg", _later("hardgap.ui.opened:show_panel")),
+    route("/api/open/{run:run}/finding", _later("hardgap.ui.opened:show_finding")),
+    route("/api/ask/{run:run}", _later("hardgap.ui.symbolic:ask")),
 ]

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from torch import nn
 
 from hardgap.core.errors import BadInput
-from hardgap.core.run import Run, only
+from hardgap.core.run import Run
 from hardgap.nn.hooks import DoesNotApply, as_cells, logits_of
 from hardgap.runs.execute import load_model, single_thread
 from hardgap.runs.store import Store
 from hardgap.runs.weights import Weights, own_snapshots, with_snapshots
-from hardgap.ui.asking import Asked
+from hardgap.ui.asking import Asked, of_kind
 from hardgap.ui.runs import slim
 from hardgap.worlds.automaton.circuits.attention import attention_maps
 from hardgap.worlds.automaton.circuits.lens import logit_lens
@@ -38,7 +38,7 @@ def show_film(asked: Asked) -> dict[str, Any]:
     """Which frames a run has, and what stays the same in all of them."""
     with asked.store() as store:
         row = store.get(asked.run)
-        (run,) = only(AutomatonRun, [row.config])
+        run = of_kind(AutomatonRun, row.config)
         found = _filmed(store, row.id)
         return {
             "id": row.id,
@@ -82,7 +82,7 @@ def frame(folder: Path, run_id: str, step: int) -> dict[str, Any]:
         model, run = load_model(store, run_id, step)
     finally:
         store.close()
-    (automaton,) = only(AutomatonRun, [run])
+    automaton = of_kind(AutomatonRun, run)
     rows = shown_rows(automaton)
     found: dict[str, Any] = {"step": step, "probabilities": probabilities(model, rows[0])}
     entries = recovered_table(model, automaton.gap, rows, contexts=CONTEXTS)

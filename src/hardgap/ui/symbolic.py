@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from hardgap.core.errors import BadInput
-from hardgap.core.run import only
 from hardgap.core.task import Trained
 from hardgap.runs.execute import load_trained, single_thread
 from hardgap.runs.store import Store
 from hardgap.runs.weights import find_weights
-from hardgap.ui.asking import Asked
+from hardgap.ui.asking import Asked, of_kind
 from hardgap.worlds.chains.ask import ask_trained
 from hardgap.worlds.chains.chains import Arithmetic
 from hardgap.worlds.chains.circuits.inputs import substituted
@@ -27,7 +26,7 @@ def ask(asked: Asked) -> dict[str, Any]:
     """The network's derivation; of `to`, after c and d were swapped for values that this second operator explains."""
     with asked.store() as store:
         run_id = store.find(asked.run)
-        (run,) = only(SymbolicRun, [store.get(run_id).config])
+        run = of_kind(SymbolicRun, store.get(run_id).config)
         about = find_weights(store, run_id).about(run)
     arithmetic, numbers = run.gap.arithmetic, _numbers(asked.text("numbers"))
     if to := asked.text("to", ""):
