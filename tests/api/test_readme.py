@@ -21,4 +21,4 @@ def test_the_example_of_readme_runs(
     exec(compile(block.replace('scale="desk"', 'scale="smoke"'), "README.md", "exec"), {})
     printed = capsys.readouterr().out
     assert "Recovered rule: " in printed
-    assert printed.splitlines()[-1] == "not measured"
+    assert printed.splitlines()[-1] == "not run"

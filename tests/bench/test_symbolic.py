@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from hardgap.bench import ours, plain_symbolic, symbolic
+from hardgap.bench import ours, plain_symbolic, symbolic, symbolic_step
 from hardgap.core.specs import Budget
 from hardgap.nn.seq2seq import build_seq2seq
 from hardgap.nn.spec import Seq2SeqSpec
@@ -52,20 +52,34 @@ def test_every_kind_of_work_takes_time(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(ours.WORK[what]("3") > 0 for what in ("decode", "confirm"))
 
 
+def test_one_core_has_every_engine_and_the_plain_script_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (plain_symbolic, symbolic_step):
+        monkeypatch.setattr(module, "BATCH", 8)
+    found = symbolic_step.measure_one_core(updates=1, rounds=1)
+    assert found.keys() == {"training", "decoding"}
+    for rows in found.values():
+        names = [row["name"] for row in rows]
+        assert names[-2:] == ["eager", "plain"]
+        assert all(
+            row["cpu_ms"] > 0 and row.get("times eager", 1) > 0 and row.get("times plain", 1) > 0 for row in rows
+        )
+
+
 def test_ratios_are_taken_within_a_round(monkeypatch: pytest.MonkeyPatch) -> None:
     """The machine is half as fast in the second round; ours is always 4 times as fast as the plain script."""
     asked: list[tuple[str, int]] = []
 
     def seconds(arguments: list[str], copies: int, environment: dict[str, str]) -> list[float]:
         asked.append((arguments[0], copies))
-        slowness = 1 if len(asked) <= 9 else 2
+        slowness = 1 if len(asked) <= 11 else 2
         return [slowness * (1.0 if arguments[0] == symbolic.OURS else 4.0)] * copies
 
     monkeypatch.setattr(symbolic, "run_copies", seconds)
     monkeypatch.setattr("os.cpu_count", lambda: 3)
     found: dict[str, Any] = symbolic.measure(updates=2, examples=640, rounds=2)
-    assert asked[:4] == [(symbolic.OURS, 3), (symbolic.PLAIN, 1), (symbolic.PLAIN, 1), (symbolic.PLAIN, 3)]
-    first, padded, _, spread = found["training"]
-    assert first["per_second"] == 3 * 1024 * 0.75
-    assert (first["ratio"], padded["ratios"], spread["ratios"]) == (1, [12, 12], [4, 4])
-    assert [row["ratio"] for row in found["decoding"]] == [1, 1, 12, 4, 256]
+    assert [copies for _, copies in asked[:5]] == [3, 3, 1, 1, 3]
+    assert [module for module, _ in asked[:5]] == [symbolic.OURS] * 2 + [symbolic.PLAIN] * 3
+    native, eager, padded, _, spread = found["training"]
+    assert native["per_second"] == 3 * 1024 * 0.75
+    assert (native["ratio"], eager["ratio"], padded["ratios"], spread["ratios"]) == (1, 1, [12, 12], [4, 4])
+    assert [row["ratio"] for row in found["decoding"]] == [1, 1, 1, 12, 4, 256]

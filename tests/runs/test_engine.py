@@ -185,8 +185,9 @@ def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str,
     return int(ended.value.code or 0), said.out, said.err
 
 
-def test_commands_take_an_engine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    smoke = ["train", "30", "--hide", "3", "--scale", "smoke", "--store", str(tmp_path), "--json"]
+@pytest.mark.parametrize("what", [("train", "30", "--hide", "3"), ("symbolic", "train", "^|")], ids=str)
+def test_commands_take_an_engine(tmp_path: Path, capsys: pytest.CaptureFixture[str], what: tuple[str, ...]) -> None:
+    smoke = [*what, "--scale", "smoke", "--store", str(tmp_path), "--json"]
     code, out, _ = call(capsys, *smoke, "--engine", "eager")
     assert code == 0
     shown = call(capsys, "runs", "show", json.loads(out)["run"], "--store", str(tmp_path), "--json")[1]

@@ -40,15 +40,15 @@ def test_a_chain_crosses_at_half_its_best_if_that_is_a_rise() -> None:
 
 @pytest.mark.parametrize(
     ("curves", "verdict"),
-    [((WAITING, NEVER), "holds"), ((WAITING, EARLY), "does not hold as written"), ((NEVER,), "no run crosses")],
+    [((WAITING, NEVER), "holds"), ((WAITING, EARLY), "does not hold as written"), ((NEVER,), "inconclusive")],
 )
 def test_pure_xor_has_to_wait_in_every_run(tmp_path: Path, curves: Any, verdict: str) -> None:
     store = Store(tmp_path)
     put(store, threshold.arms("desk")[2].runs, curves)
     result = threshold.measure(store)
-    assert result.arms[2].comparison.verdict == verdict
+    assert result.arms[2].comparison.word == verdict
     (table,) = threshold_tables([result])
-    assert table.rows[2][-1] == verdict
+    assert table.rows[2][-1] == f"{verdict} so far at desk scale"
     assert dynamics_figure([result]).axes
 
 
@@ -56,18 +56,18 @@ def test_rule_d_may_have_early_runs_but_not_most(tmp_path: Path) -> None:
     store = Store(tmp_path)
     runs = threshold.arms("desk")[0].runs
     put(store, runs, (WAITING, WAITING, EARLY))
-    assert threshold.measure(store).arms[0].comparison.verdict == "holds"
+    assert threshold.measure(store).arms[0].comparison.word == "holds"
     put(store, runs[3:], (EARLY, EARLY))
-    assert threshold.measure(store).arms[0].comparison.verdict == "does not hold as written"
+    assert threshold.measure(store).arms[0].comparison.word == "does not hold as written"
 
 
 def test_all_or_nothing_and_between_are_told_apart(tmp_path: Path) -> None:
     store = Store(tmp_path)
     put(store, bimodality.arms("desk")[0].runs, (WAITING, NEVER))
-    assert bimodality.measure(store).arms[0].comparison.verdict == "holds"
+    assert bimodality.measure(store).arms[0].comparison.word == "holds"
     put(store, bimodality.arms("desk")[0].runs[2:], [curve((0.5, 0.5), (1.0, 0.5))] * 3)
     (table,) = bimodality_tables([result := bimodality.measure(store)])
-    assert result.arms[0].comparison.verdict == "does not hold as written"
+    assert result.arms[0].comparison.word == "does not hold as written"
     assert table.rows[0][:5] == ["150, any", "extremes", 1, "3/5", 1]
 
 

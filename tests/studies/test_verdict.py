@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
-from hardgap.core.run import Run
+from hardgap.core.run import Run, only
 from hardgap.core.specs import Budget
 from hardgap.runs.store import Store
-from hardgap.studies.measure import Measured, measure
-from hardgap.studies.published import Number, Published, Rate
+from hardgap.studies.measure import Measured, judged, measure
+from hardgap.studies.published import Number, Paired, Published, Rate
 from hardgap.studies.study import Arm, Study
+from hardgap.worlds.automaton.regime import Unrolling
 from hardgap.worlds.automaton.run import AutomatonRun
 
 RUNS: list[Run] = [AutomatonRun(rule="150", hide=(3,), width=5, budget=Budget(steps=10), seed=s) for s in range(10)]
@@ -43,16 +44,16 @@ def test_success_is_seventy_percent_at_the_end(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("holdouts", "verdict"),
     [
-        ([], "not measured"),
-        ([1.0] * 10, "not told apart"),
-        ([1.0] * 9 + [0.0], "not told apart"),
-        ([0.0] * 10, "succeeds less often"),
-        ([1.0, 0.0], "too few runs"),
-        ([1.0] * 5, "not told apart so far"),
-        ([0.0] * 5, "succeeds less often so far"),
+        ([], "not run"),
+        ([1.0] * 10, "reproduced at desk scale"),
+        ([1.0] * 9 + [0.0], "inconclusive at desk scale"),
+        ([0.0] * 10, "differs (lower) at desk scale"),
+        ([1.0, 0.0], "inconclusive so far at desk scale"),
+        ([1.0] * 5, "inconclusive so far at desk scale"),
+        ([0.0] * 5, "differs (lower) so far at desk scale"),
     ],
 )
-def test_the_verdict_follows_fishers_test(tmp_path: Path, holdouts: list[float], verdict: str) -> None:
+def test_the_verdict_names_its_scale_and_what_is_to_come(tmp_path: Path, holdouts: list[float], verdict: str) -> None:
     assert measured(tmp_path, holdouts).comparison.verdict == verdict
 
 
@@ -62,26 +63,58 @@ def test_more_than_published_is_told_too(tmp_path: Path) -> None:
     for run in RUNS:
         store.put_all_done([(run, curve(1.0), "solved", {}, 1.0)])
     assert measure(rare, "smoke", store).as_dict()["arms"][0]["verdict"] == ""  # two training steps show nothing
-    assert measure(rare, "desk", store).arm.comparison.verdict == "succeeds more often"
+    assert measure(rare, "desk", store).arm.comparison.verdict == "differs (higher) at desk scale"
 
 
-def test_without_a_published_count_there_is_no_verdict(tmp_path: Path) -> None:
+def test_without_a_published_count_the_mean_is_compared(tmp_path: Path) -> None:
     uncounted = study(Rate("§4.5", 100.0))
     store = Store(tmp_path)
-    assert measure(uncounted, "desk", store).arm.comparison.verdict == "not measured"
+    assert measure(uncounted, "desk", store).arm.comparison.verdict == "not run"
     for run in RUNS:
         store.put_all_done([(run, curve(1.0), "solved", {}, 1.0)])
     found = measure(uncounted, "desk", store).arm.comparison
-    assert (found.verdict, found.p) == ("no count is published", None)
+    assert found.verdict == "reproduced at desk scale"
+
+
+def test_paired_seeds_are_compared_by_wilcoxons_test(tmp_path: Path) -> None:
+    """Soft feedback against hard: as the paper's, all ten pairs one way; a seed that only one side has is left out."""
+    hard = [run.but(unrolling=Unrolling(feedback="hard")) for run in only(AutomatonRun, RUNS)]
+    both = Study("test/pairs", "A claim.", lambda scale: [Arm({}, (*RUNS, *hard), Paired("§4.2", 0.002))], "")
+    store = Store(tmp_path)
+    for seed, run in enumerate(RUNS):
+        store.put_all_done([(run, curve(0.9 + seed / 100), "solved", {}, 1.0)])
+    for run in hard[:9]:
+        store.put_all_done([(run, curve(0.5), "budget", {}, 1.0)])
+    nine = measure(both, "desk", store).arm.comparison
+    assert (nine.verdict, nine.p) == ("reproduced so far at desk scale", pytest.approx(2 / 2**9))
+    store.put_all_done([(hard[9], curve(0.5), "budget", {}, 1.0)])
+    assert measure(both, "desk", store).arm.comparison.p == pytest.approx(0.002, abs=1e-4)
+
+
+def test_a_row_is_judged_among_the_rows_of_its_table(tmp_path: Path) -> None:
+    """Three of ten against none differ from nothing; five do, alone, and not among twenty rows."""
+    store, runs = Store(tmp_path), [RUNS[0].but(seed=seed) for seed in range(30)]
+    for run in runs:
+        store.put_all_done([(run, curve(1.0 if run.seed < 5 else 0.0), "budget", {}, 1.0)])
+
+    def row(place: int) -> Study:
+        mine = tuple(runs[:10] if not place else runs[10:20])
+        return Study(f"test/{place}", "A claim.", lambda scale: [Arm({}, mine, Rate("", successes=0, n=10))], "same")
+
+    alone, *others = (measure(row(place), "desk", store) for place in range(20))
+    assert alone.verdict == "differs (higher) at desk scale"
+    assert judged([alone])[0].verdict == alone.verdict
+    among, *_ = judged([alone, *others])
+    assert among.arm.comparison.word == "inconclusive"
+    assert "among 20 rows" in among.verdict
 
 
 @pytest.mark.parametrize(
     ("value", "verdict"),
-    [(None, "not measured"), (1.0, "agrees"), (0.96, "agrees"), (1.1, "higher"), (0.9, "lower")],
+    [(None, "not run"), (1.0, "reproduced at desk scale"), (1.1, "differs (higher) at desk scale")],
 )
 def test_a_computed_number_is_held_to_its_tolerance(tmp_path: Path, value: float | None, verdict: str) -> None:
     arms = [Arm({"steps": 2}, (), Number("Appendix E", 1.0, 0.05), compute=lambda kept: value)]
     found = measure(Study("test/computed", "A claim.", lambda scale: arms, ""), "desk", Store(tmp_path))
-    assert found.as_dict()["arms"][0] | {"published": None} == {
-        "labels": {"steps": 2}, "planned": 0, "value": value, "published": None, "verdict": verdict, "p": None,
-    }  # fmt: skip
+    (arm,) = found.as_dict()["arms"]
+    assert (arm["labels"], arm["planned"], arm["value"], arm["verdict"]) == ({"steps": 2}, 0, value, verdict)

@@ -8,7 +8,13 @@ from hardgap.theory import lemmas
 
 
 def test_all_hold() -> None:
-    checks = (lemmas.lemma_routing, lemmas.lemma_margin, lemmas.lemma_layer_norm, lemmas.lemma_detectors)
+    checks = (
+        lemmas.lemma_routing,
+        lemmas.lemma_margin,
+        lemmas.lemma_layer_norm,
+        lemmas.lemma_detectors,
+        lemmas.lemma_update_and_clear,
+    )
     assert all(check().holds for check in checks)
 
 
@@ -18,6 +24,7 @@ def test_a_larger_margin_is_refused() -> None:
 
 def test_no_threshold_at_the_excluded_ratio() -> None:
     assert not lemmas.lemma_detectors(ratio=Fraction(2)).holds
+    assert not lemmas.lemma_update_and_clear(clearing=0).holds
     assert lemmas.lemma_detectors(cells=(3,), ratio=Fraction(199, 100)).holds
     assert not lemmas.lemma_detectors(cells=(5,), ratio=Fraction(3, 2)).holds
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from hardgap.studies.theorems import STATEMENTS
+from hardgap.studies.theorems import OURS, STATEMENTS
 from hardgap.theory.registry import CHECKS, prove_each
 from hardgap.theory.statement import Statement
 
@@ -27,6 +28,10 @@ def test_the_study_has_an_arm_for_every_check() -> None:
     assert len(CHECKS) == STATEMENTS
 
 
+def test_the_study_knows_which_statements_are_the_papers(statements: list[Statement]) -> None:
+    assert tuple(place for place, one in enumerate(statements) if not one.published) == OURS
+
+
 def test_what_does_not_hold_is_documented(statements: list[Statement]) -> None:
     refuted = {s.name for s in statements if not s.holds}
     assert refuted == {
@@ -44,3 +49,10 @@ def test_a_statement_is_one_line_and_plain_data(statements: list[Statement]) -> 
     for statement in statements:
         assert "\n" not in statement.claim + statement.cases + statement.detail
         assert statement.as_json()["verdict"] == statement.verdict
+
+
+def test_the_kept_statements_are_what_is_proved(statements: list[Statement]) -> None:
+    """`hardgap report` reads them from the results; details hold floats, which may differ between machines."""
+    kept = json.loads((DOCS.parents[1] / "results" / "theorems" / "theorems.json").read_text())["statements"]
+    told = ("name", "claim", "holds", "as_far_as", "published", "verdict")
+    assert [[one[key] for key in told] for one in kept] == [[s.as_json()[key] for key in told] for s in statements]

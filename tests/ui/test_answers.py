@@ -121,7 +121,7 @@ def test_a_claim_is_shown_with_its_verdict_and_its_table(ask: Any) -> None:
     assert {"main/rule-d-soft", "gf2", "theorems"} <= {one["name"] for one in claims}
     soft = next(one for one in claims if one["name"] == "main/rule-d-soft")
     assert (soft["done"], soft["planned"]) == (0, 10)
-    assert ask("/api/claim?name=main/rule-d-soft").data["verdict"] == "not measured"
+    assert ask("/api/claim?name=main/rule-d-soft").data["verdict"] == "not run"
     assert ask("/api/claim?name=main/rule-e").status == 400
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
@@ -39,24 +40,33 @@ class Model(nn.Module):
         return logits
 
 
-def train(updates: int, longest: int) -> float:
-    """Seconds for training steps of 512 examples, their targets padded to `longest` tokens, after one to warm up."""
+def stepper(longest: int) -> Callable[[], None]:
+    """A training step of 512 examples, their targets padded to `longest` tokens."""
     torch.manual_seed(0)
     model = Model(longest)
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-3)
     inputs = torch.randint(0, NUMBERS, (EXAMPLES, INPUTS))
     outputs = torch.randint(0, PAD, (EXAMPLES, TOKENS))
     outputs = F.pad(outputs, (0, longest - TOKENS), value=PAD)
-    began = 0.0
-    for update in range(updates + 1):
-        if update == 1:  # The first update warms up.
-            began = time.perf_counter()
+
+    def step() -> None:
         chosen = torch.randint(0, EXAMPLES, (BATCH,))
         logits = model(inputs[chosen], outputs[chosen, :-1])
         loss = F.cross_entropy(logits.flatten(0, 1), outputs[chosen, 1:].flatten(), ignore_index=PAD)
         optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
+
+    return step
+
+
+def train(updates: int, longest: int) -> float:
+    """Seconds for so many such steps, after one to warm up."""
+    step = stepper(longest)
+    step()
+    began = time.perf_counter()
+    for _ in range(updates):
+        step()
     return time.perf_counter() - began
 
 

@@ -29,25 +29,46 @@ def measure_step(
     """What every contender takes for a step, in milliseconds, and how it relates to the others of its round."""
     single_thread()
     geometry = GEOMETRIES[shape]
-    contenders = _contenders(shape)
+    contenders = {
+        name: (step, 4 if name == LIMIT else updates * geometry.repeats) for name, step in _contenders(shape).items()
+    }
+    taken = in_turn(contenders, rounds, lambda line: say(f"{shape}, one core: {line}"))
+    limits = [2 * SIZE**3 / seconds for seconds in taken.pop(LIMIT)]
+    shares = {
+        name: [geometry.flops / s / limit for s, limit in zip(own, limits, strict=True)] for name, own in taken.items()
+    }
+    return [row | {"share": statistics.median(shares[row["name"]])} for row in compared(taken)]
+
+
+def in_turn(
+    contenders: dict[str, tuple[Callable[[], object], int]], rounds: int, say: Callable[[str], None]
+) -> dict[str, list[float]]:
+    """The processor time in seconds that each takes for one call, in each round of so many calls."""
     taken: dict[str, list[float]] = {name: [] for name in contenders}
     for number in range(rounds + 1):
-        say(f"{shape}, one core: round {number} of {rounds}" if number else f"{shape}, one core: warming up")
-        for name, step in contenders.items():
-            times = 4 if name == LIMIT else updates * geometry.repeats
+        say(f"round {number} of {rounds}" if number else "warming up")
+        for name, (call, times) in contenders.items():
             began = time.process_time()
             for _ in range(times if number else 1):
-                step()
+                call()
             if number:
                 taken[name].append((time.process_time() - began) / times)
-    limits = [2 * SIZE**3 / seconds for seconds in taken.pop(LIMIT)]
-    found = []
-    for name, seconds in taken.items():
-        shares = [geometry.flops / s / limit for s, limit in zip(seconds, limits, strict=True)]
-        faster = {f"times {other}": _ratio(taken[other], seconds) for other in taken if other != name}
-        row = {"name": name, "cpu_ms": 1e3 * statistics.median(seconds), "share": statistics.median(shares)}
-        found.append(row | faster)
-    return found
+    return taken
+
+
+def compared(taken: dict[str, list[float]]) -> list[dict[str, Any]]:
+    """Milliseconds, and how each relates to the others of its round."""
+    return [
+        {"name": name, "cpu_ms": 1e3 * statistics.median(seconds)}
+        | {f"times {other}": _ratio(taken[other], seconds) for other in taken if other != name}
+        for name, seconds in taken.items()
+    ]
+
+
+def ready() -> list[str]:
+    """The builds of the native engine that are worth measuring here."""
+    builds = [build for build in engine.BUILT if engine.state_of(build).startswith("ready")]
+    return [build for build in builds if build != "portable"]
 
 
 def _contenders(shape: str) -> dict[str, Callable[[], object]]:
@@ -61,8 +82,7 @@ def _contenders(shape: str) -> dict[str, Callable[[], object]]:
 
         return step
 
-    ready = [build for build in engine.BUILT if engine.state_of(build).startswith("ready")]
-    found: dict[str, Callable[[], object]] = {f"native {build}": of(build) for build in ready if build != "portable"}
+    found: dict[str, Callable[[], object]] = {f"native {build}": of(build) for build in ready()}
     matrix = torch.rand(SIZE, SIZE)
     one_plain = plain.stepper(0, *GEOMETRIES[shape][:2])
     return found | {"eager": of("eager"), "plain": one_plain, LIMIT: lambda: matrix @ matrix}

@@ -8,8 +8,8 @@ drifts; ratios are taken within a round and the median is reported.
 
 Contenders of training pad the targets to 32 places, or not at all (16): every derivation has the same length, so a
 reader who knows that pads nothing. Contenders of decoding run the network on all tokens so far for each further token,
-512 examples at a time or one. Ours is also measured with a draft of each answer that turns out right, which is how the
-chains that a network knows are scored.
+512 examples at a time or one. Ours is the engine that computes here (`hardgap checks`), and eager beside it. It is also
+measured with a draft of each answer that turns out right, which is how the chains that a network knows are scored.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hardgap.bench.training import OURS, run_copies
+from hardgap.nn.native.engine import EAGER, VARIABLE
 from hardgap.runs.local import ONE_THREAD
 
 PLAIN = "hardgap.bench.plain_symbolic"
@@ -35,11 +36,13 @@ class Contender:
     name: str
     work: Work
     spread: bool
+    engine: str | None = None
     rates: list[float] = field(default_factory=list)
 
     def measure(self, processes: int) -> None:
         arguments, amount = self.work
         copies, environment = (processes, ONE_THREAD) if self.spread else (1, {})
+        environment = environment | ({VARIABLE: self.engine} if self.engine else {})
         self.rates.append(sum(amount / seconds for seconds in run_copies(arguments, copies, environment)))
 
     def against(self, ours: Contender) -> dict[str, Any]:
@@ -57,6 +60,7 @@ def training(updates: int) -> list[Contender]:
     ours = [OURS, "chains", str(updates)], updates * BATCH
     return [
         Contender("hardgap, a process a core", ours, spread=True),
+        Contender("hardgap eager, a process a core", ours, spread=True, engine=EAGER),
         Contender("plain, default threads, padded to 32", plain(32), spread=False),
         Contender("plain, default threads, not padded", plain(16), spread=False),
         Contender("plain, not padded, a process a core", plain(16), spread=True),
@@ -65,9 +69,10 @@ def training(updates: int) -> list[Contender]:
 
 def decoding(examples: int) -> list[Contender]:
     """Ours first. The loop over single examples answers fewer of them."""
-    few = max(1, examples // 64)
+    few, ours = max(1, examples // 64), ([OURS, "decode", str(examples)], examples)
     return [
-        Contender("hardgap, a process a core", ([OURS, "decode", str(examples)], examples), spread=True),
+        Contender("hardgap, a process a core", ours, spread=True),
+        Contender("hardgap eager, a process a core", ours, spread=True, engine=EAGER),
         Contender("hardgap, given a draft that is right", ([OURS, "confirm", str(examples)], examples), spread=True),
         Contender("plain, default threads, 512 at a time", _plain_answers(examples, BATCH), spread=False),
         Contender("plain, 512 at a time, a process a core", _plain_answers(examples, BATCH), spread=True),

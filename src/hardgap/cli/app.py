@@ -30,6 +30,7 @@ COMMANDS = {
     "train": "Hide patterns of a rule, train on the rest, watch the gap close (or not).",
     "sweep": "Train every combination that a TOML file asks for.",
     "reproduce": "Run what is missing of the paper's claims; print measured beside published.",
+    "report": "Which claims of the paper hold: one page with every verdict, table and figure.",
     "rule": "A rule's table, formula, class and a picture of its rollout.",
     "identify": "Does what is visible determine what is hidden?",
     "baselines": "Every interpolation method on the same gap, at five levels of representation.",

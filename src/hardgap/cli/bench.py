@@ -27,7 +27,7 @@ def bench(
 
     training: the native engine, the eager one and a plain PyTorch script, on one core and on the whole machine.
     rollout: CellPyLib and CAX against the bit-sliced stepper (needs `pip install hardgap[bench]`).
-    symbolic: training and decoding of Experiment 2, a plain nn.Transformer script against this package.
+    symbolic: training and decoding of Experiment 2, the same contenders (the plain script is an nn.Transformer).
 
     Example: `hardgap bench training --rounds 5`
     """
@@ -77,8 +77,13 @@ def _training(updates: int, rounds: int) -> Measured:
 
 
 def _step(row: dict[str, Any]) -> list[str]:
+    name, cpu_ms, *ratios = _times(row)
+    return [name, cpu_ms, f"{100 * row['share']:.0f} %", *ratios]
+
+
+def _times(row: dict[str, Any]) -> list[str]:
     ratios = (f"{row[f'times {other}']:.2f}" if f"times {other}" in row else "" for other in ("eager", "plain"))
-    return [row["name"], f"{row['cpu_ms']:.1f}", f"{100 * row['share']:.0f} %", *ratios]
+    return [row["name"], f"{row['cpu_ms']:.1f}", *ratios]
 
 
 def _rollout(rounds: int) -> Measured:
@@ -93,11 +98,19 @@ def _rollout(rounds: int) -> Measured:
 
 def _symbolic(updates: int, examples: int, rounds: int) -> Measured:
     from hardgap.bench.symbolic import measure
+    from hardgap.bench.symbolic_step import measure_one_core
 
+    one_core = measure_one_core(updates, rounds, say=_say)
+    titles = {"training": "a training step of 512 examples", "decoding": "greedy answers to 512 inputs"}
+    numbers = ["CPU ms", "times eager", "times plain"]
+    tables = [
+        Table(f"Experiment 2, {title}, one core", ["by", *numbers], [_times(row) for row in one_core[what]], numbers)
+        for what, title in titles.items()
+    ]
     found = measure(updates, examples, rounds, say=_say)
     units = {"training": "examples/s in batches of 512", "decoding": "derivations/s of 15 tokens"}
     figures = ["per second", "hardgap is times as fast"]
-    return found, [
+    return found | {"one_core": one_core}, tables + [
         Table(
             f"Experiment 2, {what} on {found['processes']} cores: {unit}, medians of {rounds}",
             ["script", *figures, "in each round"],

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from hardgap.cli.dry_run import show_dry_run
 from hardgap.cli.output import TABLES, Show
 from hardgap.cli.studies import AS_USUAL, Ask, KeepFolder, measure_studies, show_list
 
@@ -15,6 +16,9 @@ def reproduce(
     *studies: Annotated[str, Parameter(help="Names, or beginnings of names such as `main`; the paper's if none.")],
     list_them: Annotated[
         bool, Parameter(name="--list", negative="", help="List studies and what is measured of them.")
+    ] = False,
+    dry_run: Annotated[
+        bool, Parameter(negative="", help="Tell the runs, the time and the memory they would take here, and stop.")
     ] = False,
     asked: Ask = AS_USUAL,
     keep: KeepFolder = None,
@@ -32,6 +36,7 @@ def reproduce(
     Try:
 
         hardgap reproduce --list
+        hardgap reproduce main --dry-run
         hardgap reproduce main --budget 90m
         hardgap reproduce main/rule-d-soft main/rule-d-none
         hardgap reproduce main --no-run --figure main.svg
@@ -44,6 +49,9 @@ def reproduce(
 
     if list_them:
         show_list(choose(studies) if studies else list(STUDIES.values()), asked, output)
+        return 0
+    if dry_run:
+        show_dry_run(choose(studies), asked, output)
         return 0
     code, results = measure_studies(choose(studies), asked, keep, baselines)
     output.show([result.as_dict() for result in results], tables_of(results))

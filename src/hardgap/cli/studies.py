@@ -54,13 +54,11 @@ def measure_studies(
     from hardgap.cli.sweep import check_workers, parse_duration, run_and_report
     from hardgap.core.parts import part
     from hardgap.runs.store import Store
-    from hardgap.studies.measure import measure
-    from hardgap.studies.study import limited, most_informative_first
+    from hardgap.studies.measure import judged, measure
+    from hardgap.studies.study import most_informative_first
 
     choose_engine(asked.engine)
-    if asked.seeds is not None and asked.seeds < 1:
-        raise BadInput(f"--seeds {asked.seeds}: at least one seed is needed")
-    chosen = [one if asked.seeds is None else limited(one, asked.seeds) for one in studies]
+    chosen = with_seeds(studies, asked)
     if asked.figure is not None:
         check_figure(asked.figure)
         _figure_of(chosen)
@@ -71,7 +69,7 @@ def measure_studies(
     check_workers(asked.workers)
     seconds = parse_duration(asked.budget) if asked.budget else None
     store, code = Store(asked.store, create=asked.run), 0
-    kept = baselines or asked.store / "baselines"
+    kept = {one.name: baselines or asked.store / one.folder for one in chosen}
     if asked.run:
         left = _prepare(chosen, asked.scale, store, kept, seconds)
         runs = most_informative_first(chosen, asked.scale)
@@ -79,14 +77,23 @@ def measure_studies(
     if keep is not None:
         _keep(store, chosen, asked.scale, keep)
     with show_parts("reading the runs") as on_progress:
-        results = [measure(one, asked.scale, store, kept, on_progress) for one in chosen]
-    if not kept.exists() and any(one.prepare for one in chosen):
-        err().print(f"there are no measured baselines in {kept}; the committed ones are under results/")
+        results = judged([measure(one, asked.scale, store, kept[one.name], on_progress) for one in chosen])
+    for missing in dict.fromkeys(kept[one.name] for one in chosen if one.prepare and not kept[one.name].exists()):
+        err().print(f"nothing has been measured in {missing}; what is committed is under results/")
     if asked.figure is not None:
         from hardgap.report.figures import save_figure
 
         save_figure(part(_figure_of(chosen))(results), asked.figure)
     return code, results
+
+
+def with_seeds(studies: Sequence[Study], asked: Asked) -> list[Study]:
+    """The studies with only as many seeds as were asked for."""
+    from hardgap.studies.study import limited
+
+    if asked.seeds is not None and asked.seeds < 1:
+        raise BadInput(f"--seeds {asked.seeds}: at least one seed is needed")
+    return [one if asked.seeds is None else limited(one, asked.seeds) for one in studies]
 
 
 def show_list(studies: Sequence[Study], asked: Asked, output: Output) -> None:
@@ -111,9 +118,11 @@ def _figure_of(studies: Sequence[Study]) -> str:
     return str(figures.pop())
 
 
-def _prepare(studies: Sequence[Study], scale: Scale, store: Store, kept: Path, seconds: float | None) -> float | None:
+def _prepare(
+    studies: Sequence[Study], scale: Scale, store: Store, kept: dict[str, Path], seconds: float | None
+) -> float | None:
     """What studies want measured before they are run; how many seconds are left, None if there is no limit."""
-    wanted = [one.prepare for one in studies if one.prepare is not None]
+    wanted = [(one.prepare, kept[one.name]) for one in studies if one.prepare is not None]
     if not wanted:
         return seconds
     from hardgap.cli.baselines import one_thread
@@ -122,8 +131,8 @@ def _prepare(studies: Sequence[Study], scale: Scale, store: Store, kept: Path, s
 
     began = time.monotonic()
     with one_thread(), show_parts() as on_progress:
-        for prepare in wanted:
-            part(prepare)(scale, store, kept, on_progress, partial(_is_late, began, seconds))
+        for prepare, folder in wanted:
+            part(prepare)(scale, store, folder, on_progress, partial(_is_late, began, seconds))
     return None if seconds is None else max(0.0, seconds - (time.monotonic() - began))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import App, Parameter
 
 from hardgap.cli.options import Options, ScaleName, Written
-from hardgap.cli.output import STORE, TABLES, Show, StoreFolder, Trust, err
+from hardgap.cli.output import STORE, TABLES, Engine, Show, StoreFolder, Trust, choose_engine, err
 from hardgap.core.errors import BadInput
 from hardgap.core.plugins import trust
 from hardgap.core.run import named
@@ -57,7 +57,14 @@ OPTIONS = Options(
 @symbolic.command
 @OPTIONS.of
 def train(
-    holdout: str, /, *, scale: ScaleName = "desk", store: StoreFolder = STORE, output: Show = TABLES, **said: Any
+    holdout: str,
+    /,
+    *,
+    scale: ScaleName = "desk",
+    store: StoreFolder = STORE,
+    engine: Engine = None,
+    output: Show = TABLES,
+    **said: Any,
 ) -> None:
     """Hold out a pair of operators, train on all others, and see whether it is understood.
 
@@ -74,6 +81,7 @@ def train(
     from hardgap.runs.store import Store
 
     run = configure(scale, holdout, said)
+    choose_engine(engine)
     opened = Store(store)
     train_one(opened, run)
     chosen = {by: select_point(opened.curve(run.id), by) for by in SELECTIONS}

@@ -15,6 +15,8 @@ import torch
 from torch import Tensor, nn
 
 from hardgap.nn.encoder import AttentionParts, FeedForward, Named
+from hardgap.nn.native import seq2seq as native
+from hardgap.nn.native.fitting import is_hooked
 from hardgap.nn.spec import Seq2SeqSpec
 
 
@@ -232,7 +234,18 @@ class Seq2Seq(nn.Module):
 
     def forward(self, inputs_BS: Tensor, tokens_BT: Tensor) -> Tensor:
         """Teacher forcing: the logits after every true token, `[B, T, V]`."""
-        return self.decode(tokens_BT, self.remember(self.encode(inputs_BS)))
+        network = self.native_network()
+        found = None if network is None else native.logits(network, inputs_BS, tokens_BT)
+        return self.decode(tokens_BT, self.remember(self.encode(inputs_BS))) if found is None else found
+
+    def native_network(self) -> native.Network | None:
+        """This network as the native engine takes it, where it can stand in for what PyTorch computes."""
+        return native.network_of(self, PARTS)
+
+    def native_loss(self, inputs_BS: Tensor, sequences_BT: Tensor) -> Tensor | None:
+        """The mean cross-entropy of all tokens but the first in one call, or None where PyTorch has to do it."""
+        network = None if is_hooked(self) else self.native_network()
+        return None if network is None else native.loss(network, inputs_BS, sequences_BT)
 
     @torch.no_grad()
     def greedy(self, inputs_BS: Tensor, begin: int, steps: int) -> tuple[Tensor, Tensor]:
@@ -240,6 +253,11 @@ class Seq2Seq(nn.Module):
 
         The input is encoded once and every token passes through the decoder once.
         """
+        network = self.native_network()
+        found = None if network is None else native.greedy(network, inputs_BS, begin, steps)
+        return self._greedy(inputs_BS, begin, steps) if found is None else found
+
+    def _greedy(self, inputs_BS: Tensor, begin: int, steps: int) -> tuple[Tensor, Tensor]:
         pasts = [past.one_at_a_time(steps) for past in self.remember(self.encode(inputs_BS))]
         token_B1 = torch.full_like(inputs_BS[:, :1], begin)
         tokens, confidences = [], []
@@ -260,6 +278,13 @@ class Seq2Seq(nn.Module):
         begins_B1 = torch.full_like(inputs_BS[:, :1], begin)
         best = self(inputs_BS, torch.cat([begins_B1, draft_BT[:, :-1]], dim=1)).softmax(-1).max(-1)
         return best.indices, best.values, (best.indices == draft_BT).all(dim=1)
+
+
+PARTS = frozenset({
+    Named, SelfAttention, CausalAttention, CrossAttention, FeedForward, EncoderLayer, DecoderLayer, nn.Linear,
+    nn.LayerNorm, nn.ModuleList, nn.Embedding, nn.Dropout,
+})  # fmt: skip
+"""What it is made of."""
 
 
 def build_seq2seq(spec: Seq2SeqSpec, *, vocabulary: int, inputs: int, outputs: int, seed: int) -> Seq2Seq:

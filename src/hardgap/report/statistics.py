@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Literal
 
 import numpy as np
 
 
-def wilson(successes: int, n: int) -> tuple[float, float]:
-    """The 95 % Wilson interval of a success rate."""
+@cache
+def wilson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
+    """The Wilson interval of a success rate."""
     from scipy import stats
 
-    interval = stats.binomtest(successes, n).proportion_ci(confidence_level=0.95, method="wilson")
+    interval = stats.binomtest(successes, n).proportion_ci(confidence_level=confidence, method="wilson")
     return float(interval.low), float(interval.high)
 
 
@@ -45,15 +49,97 @@ def paired_p(better: int, worse: int) -> float:
     return float(stats.binomtest(better, better + worse).pvalue) if better + worse else 1.0
 
 
-def same_mean_p(values: Sequence[float], others: Sequence[float]) -> float | None:
-    """Welch's t-test: how surprising such a difference is if both means are the same; None below two values each."""
+def rate_difference(
+    successes: int, n: int, other_successes: int, other_n: int, confidence: float = 0.95
+) -> tuple[float, float]:
+    """Newcombe's interval of the difference of two rates: both Wilson intervals together."""
+    rate, other = successes / n, other_successes / other_n
+    (low, high), (other_low, other_high) = (
+        wilson(successes, n, confidence),
+        wilson(other_successes, other_n, confidence),
+    )
+    difference = rate - other
+    return (
+        difference - float(np.hypot(rate - low, other_high - other)),
+        difference + float(np.hypot(high - rate, other - other_low)),
+    )
+
+
+def same_parts_p(counts: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]]) -> float:
+    """How surprising the differences are, part by part, if both sides have the same rate in each part.
+
+    The sum of squared deviations, each in its own spread, beside what it is if each part's successes fall on the two
+    sides by chance: 20,000 draws, always the same.
+    """
     from scipy import stats
 
-    if min(len(values), len(others)) < 2:
+    (ours, n), (theirs, m) = np.array(counts).T, np.array(others).T
+    both, successes = n + m, ours + theirs
+    varies = (successes > 0) & (successes < both)
+    if not varies.any():
+        return 1.0
+    chance = stats.hypergeom(both[varies], successes[varies], n[varies])
+    draws = chance.rvs((20_000, int(varies.sum())), random_state=np.random.default_rng(0))
+    apart = (np.vstack([ours[varies], draws]) - chance.mean()) ** 2 / chance.var()
+    total = apart.sum(axis=1)
+    return float(np.mean(total >= total[0] * (1 - 1e-9)))
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A mean, the standard deviation behind it, and of how many; n = 0 is a number that is taken as exact."""
+
+    mean: float
+    sd: float = 0.0
+    n: int = 0
+
+
+def sample_of(values: Sequence[float]) -> Sample:
+    return Sample(float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else 0.0, len(values))
+
+
+def same_mean_p(ours: Sample, theirs: Sample) -> float:
+    """Welch's t-test: how surprising such a difference is if both means are the same."""
+    return _welch(ours, theirs, "two-sided")
+
+
+def shifted_mean_p(ours: Sample, theirs: Sample, margin: float) -> float:
+    """How surprising it is that our mean is so high, if it is by a margin or more below theirs."""
+    return _welch(replace(ours, mean=ours.mean + margin), theirs, "greater")
+
+
+def _welch(ours: Sample, theirs: Sample, alternative: Literal["two-sided", "greater"]) -> float:
+    from scipy import stats
+
+    difference = ours.mean - theirs.mean
+    if ours.sd == theirs.sd == 0:  # without any spread the test is undefined, and the answer plain
+        return 1.0 if abs(difference) < 1e-12 or (alternative == "greater" and difference < 0) else 0.0
+    if min(ours.n, theirs.n) == 0:  # one sample against a number
+        known, sample = (theirs, ours) if theirs.n == 0 else (ours, theirs)
+        t, df = (sample.mean - known.mean) / (sample.sd / sample.n**0.5), sample.n - 1
+        t = t if sample is ours else -t
+        return float(stats.t.sf(t, df) if alternative == "greater" else 2 * stats.t.sf(abs(t), df))
+    sides = (ours.mean, ours.sd, ours.n, theirs.mean, theirs.sd, theirs.n)
+    return float(stats.ttest_ind_from_stats(*sides, equal_var=False, alternative=alternative).pvalue)
+
+
+def wilcoxon_p(values: Sequence[float], others: Sequence[float]) -> float | None:
+    """Wilcoxon's signed-rank test of pairs: how surprising such differences are if none is to be expected."""
+    from scipy import stats
+
+    if not any(one != other for one, other in zip(values, others, strict=True)):
+        return None  # no pair differs
+    return float(stats.wilcoxon(values, others).pvalue)
+
+
+def bootstrap_interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """The 95 % bootstrap interval of a mean (BCa, percentiles where that is undefined); None below five values."""
+    from scipy import stats
+
+    if len(values) < 5 or np.ptp(values) == 0:
         return None
-    if np.ptp(values) == np.ptp(others) == 0:  # without any spread the test is undefined, and the answer plain
-        return 1.0 if values[0] == others[0] else 0.0
-    return float(stats.ttest_ind(values, others, equal_var=False).pvalue)
+    found = stats.bootstrap((values,), np.mean, n_resamples=5_000, rng=np.random.default_rng(0)).confidence_interval
+    return float(found.low), float(found.high)
 
 
 def holm(ps: Sequence[float]) -> list[float]:

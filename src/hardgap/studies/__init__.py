@@ -1,7 +1,20 @@
 """Every claim that is measured; importing this package, or anything in it, declares them all."""
 # ruff: noqa: F401
 
-from hardgap.studies import atlas, ceiling, dynamics, gf2, k_sweep, main_table, per_pattern, rule_30_hard, theorems
+from hardgap.studies import (
+    atlas,
+    ceiling,
+    dynamics,
+    gf2,
+    k_sweep,
+    main_table,
+    main_table_controls,
+    per_pattern,
+    rule_30_hard,
+    setup,
+    theorems,
+)
+from hardgap.studies.circuits import study as circuits
 from hardgap.studies.interpolation import study as interpolation
-from hardgap.studies.symbolic import ambiguity, bounds, coverage, table
+from hardgap.studies.symbolic import ambiguity, bounds, coverage, inside, relations, table
 from hardgap.studies.tempered import cliff, dial, explain, forecast, target, wide

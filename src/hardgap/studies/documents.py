@@ -10,12 +10,14 @@ from pathlib import Path
 
 from hardgap.core.progress import Progress, silent
 from hardgap.report.document import Content, marks, read_page, write_page
-from hardgap.studies import index, machines, main_table_document
+from hardgap.studies import index, ledger, machines, main_table_document
+from hardgap.studies.circuits import document as circuits
 from hardgap.studies.symbolic import document as symbolic
 from hardgap.studies.tempered import document as tempered
 
 PAGES = (
     "README.md",
+    "docs/circuits.md",
     "docs/fidelity.md",
     "docs/machines.md",
     "docs/symbolic.md",
@@ -37,6 +39,8 @@ BLOCK_SETS = (
     BlockSet("the main table", main_table_document.BLOCKS, main_table_document.content),
     BlockSet("the tempered recipe", tempered.BLOCKS, tempered.content),
     BlockSet("Experiment 2", symbolic.BLOCKS, lambda results: symbolic.content(results / "symbolic")),
+    BlockSet("every claim", ledger.BLOCKS, ledger.content),
+    BlockSet("solved networks", circuits.BLOCKS, circuits.content),
     BlockSet("the index", index.BLOCKS, index.content),
     BlockSet("other machines", machines.BLOCKS, machines.content),
 )

@@ -18,9 +18,10 @@ from typing import Any
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.report.statistics import wilson
+from hardgap.report.verdicts import NOT_RUN, Verdict, judge_statement
 from hardgap.studies.main_table import radius_2, seeds
 from hardgap.studies.measure import Curve, Measured, StudyResult
-from hardgap.studies.published import Comparison, Found, Published
+from hardgap.studies.published import Found, Published
 from hardgap.studies.study import Arm, study
 from hardgap.studies.symbolic.coverage import all_pairs
 from hardgap.studies.symbolic.published import CASES
@@ -33,7 +34,6 @@ LEAST_RISE = 0.2
 MIDDLE = (0.1, 0.9)
 """A run whose holdout accuracy ends between these neither succeeds nor fails fully."""
 HERE = "hardgap.studies.dynamics"
-HOLDS, FAILS = "holds", "does not hold as written"
 Point = dict[str, Any]
 
 
@@ -57,13 +57,13 @@ class Waits(Published):
 
     some_early: bool = False
 
-    def compare(self, found: Found) -> Comparison:
+    def compare(self, found: Found) -> Verdict:
         assert isinstance(found, Measured)
         seen = seen_at_crossing(found)
         if not seen:
-            return Comparison("no run crosses" if found.n else "not measured")
+            return Verdict("inconclusive", why="no run crosses") if found.n else NOT_RUN
         least = median(seen) if self.some_early else seen[0]
-        return Comparison(HOLDS if least >= LINE - ABOUT else FAILS)
+        return judge_statement(least >= LINE - ABOUT, f"crosses where {100 * least:.0f} % of what is visible is right")
 
 
 @dataclass(frozen=True)
@@ -72,11 +72,12 @@ class Ends(Published):
 
     between: bool = False
 
-    def compare(self, found: Found) -> Comparison:
+    def compare(self, found: Found) -> Verdict:
         assert isinstance(found, Measured)
         if not found.n:
-            return Comparison("not measured")
-        return Comparison(HOLDS if (2 * len(in_the_middle(found)) > found.n) == self.between else FAILS)
+            return NOT_RUN
+        between = len(in_the_middle(found))
+        return judge_statement((2 * between > found.n) == self.between, f"{between} of {found.n} end between")
 
 
 def in_the_middle(arm: Measured) -> list[float]:
@@ -111,34 +112,34 @@ def _familiar(scale: Scale, pairs: Sequence[str]) -> tuple[Any, ...]:
 def threshold_tables(results: Sequence[StudyResult]) -> list[Table]:
     """A row a group of runs: how many cross, and how much of what is visible they know there."""
     (result,) = results
-    rows = [_threshold(arm, result.scale) for arm in result.arms]
+    rows = [_threshold(arm) for arm in result.arms]
     columns = ["runs", "cross", "visible there", "≥ 85 %", "verdict"]
     where = "holdout accuracy reaches 50 % (chains: half its best)"
     title = f"Visible accuracy where {where}, median [range], {result.scale} scale"
     return [Table(title, columns, rows, right=columns[1:4])]
 
 
-def _threshold(arm: Measured, scale: Scale) -> list[object]:
+def _threshold(arm: Measured) -> list[object]:
     seen, shown = seen_at_crossing(arm), ["", ""]
     if seen:
         middle, low, high = (f"{100 * share:.0f}" for share in (median(seen), seen[0], seen[-1]))
         shown = [f"{middle} [{low}, {high}]", f"{sum(share >= LINE for share in seen)}/{len(seen)}"]
-    return [arm.labels["runs"], f"{len(seen)}/{arm.n}", *shown, "" if scale == "smoke" else arm.comparison.verdict]
+    return [arm.labels["runs"], f"{len(seen)}/{arm.n}", *shown, arm.comparison.verdict]
 
 
 def bimodality_tables(results: Sequence[StudyResult]) -> list[Table]:
     """A row a group of runs: how many end between 10 and 90 % holdout accuracy."""
     (result,) = results
-    rows = [_ends(arm, result.scale) for arm in result.arms]
+    rows = [_ends(arm) for arm in result.arms]
     columns = ["runs", "published", "below 10 %", "between", "above 90 %", "verdict", "between, Wilson %"]
     title = f"Holdout accuracy at the end of runs, {result.scale} scale"
     return [Table(title, columns, rows, right=[*columns[2:5], columns[6]], detail=columns[6:])]
 
 
-def _ends(arm: Measured, scale: Scale) -> list[object]:
+def _ends(arm: Measured) -> list[object]:
     between, said = len(in_the_middle(arm)), isinstance(arm.published, Ends) and arm.published.between
     interval = "{:.0f} to {:.0f}".format(*(100 * end for end in wilson(between, arm.n))) if arm.n else ""
     low = sum(holdout <= MIDDLE[0] for holdout in arm.holdout)
     counts = [low, f"{between}/{arm.n}", arm.n - between - low]
-    verdict = "" if scale == "smoke" else arm.comparison.verdict
+    verdict = arm.comparison.verdict
     return [arm.labels["runs"], "between" if said else "extremes", *counts, verdict, interval]

@@ -32,7 +32,7 @@ TOLERANCE = 0.03
 """Of a published mean, for the rows that were drawn; whether all of a row is determined is no matter of chance."""
 
 
-@study("gf2", tables="hardgap.studies.gf2:gf2_tables")
+@study("gf2", tables="hardgap.studies.gf2:gf2_tables", scaled=False)
 def gf2(scale: Scale) -> Iterator[Arm]:
     """Two timesteps of Rule 150 determine every hidden cell, one determines none."""
     for steps, numbers in PUBLISHED.items():

@@ -61,11 +61,13 @@ def k_tables(results: Sequence[StudyResult]) -> list[Table]:
     rows = [_row(arms[rule, k, "T = 1"], arms[rule, k, "tempered"]) for rule, k, way in arms if way == "T = 1"]
     right = ["hidden of 32", "published", "its mean %", "T = 1", "mean %", "tempered", "tempered mean %"]
     title = f"Patterns hidden, {scale} scale, 50 epochs at T = 1 (tempered: its own ten)"
-    return [Table(title, ["rule", *right, "verdict"], rows, right, detail=["tempered mean %", "its mean %"])]
+    detail = ["why", "tempered mean %", "its mean %"]
+    return [Table(title, ["rule", *right, "verdict", "why"], rows, right, detail)]
 
 
 def _row(arm: Measured, tempered: Measured) -> list[object]:
     assert isinstance(arm.published, Rate)
     rule, k, _ = words(arm.labels)
     ours = [cell for one in (arm, tempered) for cell in (recovered(one), mean(one.holdout))]
-    return [rule, k, published_count(arm), arm.published.mean, *ours, arm.comparison.verdict]
+    found = arm.comparison
+    return [rule, k, published_count(arm), arm.published.mean, *ours, found.verdict, found.note]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -10,13 +11,13 @@ from hardgap.core.run import only
 from hardgap.core.wording import listed
 from hardgap.report.document import NOT_YET, Content, markdown, paragraph
 from hardgap.runs.summary import SUCCESS
-from hardgap.studies.main_table import rate_tables
+from hardgap.studies.main_table import SHOWN, rate_tables
 from hardgap.studies.main_table_figure import main_table_figure
-from hardgap.studies.measure import StudyResult, measure, taken_in
-from hardgap.studies.published import LEVEL
+from hardgap.studies.measure import StudyResult, judged, measure, taken_in
 from hardgap.studies.study import choose
 from hardgap.worlds.automaton.run import AutomatonRun
 
+TABLES = SHOWN["tables"]
 BLOCKS = ("main-table", "main-words")
 SURE, SURELY_WRONG = 0.99, 0.01
 """Of visible cells right at least, and of hidden ones at most: a network that is sure of the wrong value."""
@@ -25,7 +26,7 @@ SURE, SURELY_WRONG = 0.99, 0.01
 def content(results: Path) -> Content:
     """All that pages may show, from the folder of measured runs."""
     with taken_in(results / "main") as store:
-        found = [measure(one, "desk", store) for one in choose(["main"])]
+        found = judged([measure(one, "desk", store) for one in choose(["main"]) if one.tables == TABLES])
     blocks = {"main-table": markdown(rate_tables(found)), "main-words": main_words(found)}
     return Content(blocks, {"main-table": partial(main_table_figure, found)})
 
@@ -34,11 +35,9 @@ def main_words(found: Sequence[StudyResult]) -> str:
     """Which rows are told apart, and how the longest one fails."""
     if not all(one.arm.n for one in found):
         return NOT_YET
-    compared = {one.name.partition("/")[2]: one.arm.comparison for one in found}
-    apart = [
-        f"{name} {one.verdict} (p = {one.p:.1g})"
-        for name, one in compared.items()
-        if one.p is not None and one.p < LEVEL
+    words = Counter(one.arm.comparison.word for one in found)
+    differs = [
+        f"{one.name.partition('/')[2]} ({one.arm.comparison.way})" for one in found if one.comparison.word == "differs"
     ]
     (long,) = (one.arm for one in found if one.name == "main/rule-150-long")
     published, runs = long.published.count if long.published else None, only(AutomatonRun, long.runs)
@@ -49,8 +48,9 @@ def main_words(found: Sequence[StudyResult]) -> str:
     failed = [end for _, end in ends if end.final_holdout < SUCCESS]
     sure = sum(end.final_visible >= SURE and end.final_holdout <= SURELY_WRONG for end in failed)
     return paragraph(
-        f"Of {len(found)} rows, {len(found) - len(apart)} are not told apart from the paper's by Fisher's test "
-        f"(rule-d-none is no test: the hidden set was picked by it); {listed(apart) or 'none is'}. Given 4.4 times as "
+        f"Of {len(found)} rows, {words['reproduced']} are reproduced at desk scale, {words['inconclusive']} are "
+        f"inconclusive (rule-d-none is no test: the hidden set was picked by it), {words['differs']} differ: "
+        f"{listed(differs) or 'none'}. Given 4.4 times as "
         f"long, the paper recovers {published[0]} of {published[1]} runs of Rule 150, the desk scale {long.recovered} "
         f"of {long.n} (patterns {listed(sorted(recovered))}; never {listed(sorted(never), 'or')}). Of the "
         f"{len(failed)} runs that fail, {sure} end with visible accuracy of at least {100 * SURE:.0f} % and holdout "

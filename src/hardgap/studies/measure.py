@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,11 +18,12 @@ from hardgap.core.run import Run
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.report.render import Shown, data_frame, html
-from hardgap.report.statistics import mean_interval, wilson
+from hardgap.report.statistics import bootstrap_interval, mean_interval, wilson
+from hardgap.report.verdicts import SILENT, UNJUDGED, Verdict, corrected, summed_up
 from hardgap.runs.results import import_runs
 from hardgap.runs.store import Store
 from hardgap.runs.summary import Summary, summarise
-from hardgap.studies.published import Comparison, Published, Rate
+from hardgap.studies.published import Published, Rate
 from hardgap.studies.study import Arm, Labels, Study, words
 from hardgap.worlds.chains.selection import PAPERS_CHOICE, select_point
 
@@ -35,7 +35,7 @@ Curve = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class Measured:
-    """One arm: its finished runs with their curves, or the value that was computed for it; whether it is `judged`."""
+    """One arm: its finished runs with their curves, or the value that was computed for it."""
 
     labels: Labels
     planned: int
@@ -43,7 +43,8 @@ class Measured:
     curves: tuple[Curve, ...] = field(default=(), repr=False)
     published: Published | None = None
     value: Any = None
-    judged: bool = True
+    scale: str = ""  # empty where numbers do not depend on it
+    judged: Verdict | None = None  # among the other rows of its table
 
     @property
     def n(self) -> int:
@@ -56,7 +57,11 @@ class Measured:
     @property
     def recovered(self) -> int:
         """Runs that end with at least 70 % holdout accuracy."""
-        return sum(summary.success for summary in self.summaries)
+        return sum(self.outcomes)
+
+    @property
+    def outcomes(self) -> list[bool]:
+        return [summary.success for summary in self.summaries]
 
     @property
     def wilson(self) -> tuple[float, float] | None:
@@ -100,9 +105,17 @@ class Measured:
     def mean_interval(self) -> tuple[float, float] | None:
         return mean_interval(self.accuracies())
 
+    @property
+    def bootstrap(self) -> tuple[float, float] | None:
+        return bootstrap_interval(self.accuracies())
+
     @cached_property
-    def comparison(self) -> Comparison:
-        return self.published.compare(self) if self.published is not None and self.judged else Comparison("")
+    def comparison(self) -> Verdict:
+        """Among the rows of its table if it was judged among them, else alone."""
+        if self.judged is not None:
+            return self.judged
+        alone = SILENT if self.published is None else self.published.compare(self)
+        return replace(alone, scale=self.scale, so_far=self.n < self.planned)
 
     def as_dict(self) -> dict[str, Any]:
         if not self.planned:
@@ -110,11 +123,14 @@ class Measured:
         else:
             found = {name: getattr(self, name) for name in FOUND} | {"runs": [run.id for run in self.runs]}
         published = self.published.as_dict() if self.published else None
-        compared = {"verdict": self.comparison.verdict, "p": self.comparison.p}
-        return {"labels": self.labels, "planned": self.planned, **found, "published": published, **compared}
+        judged = self.comparison.as_dict()
+        return {"labels": self.labels, "planned": self.planned, **found, "published": published, **judged}
 
 
-FOUND = ("n", "recovered", "wilson", "solved", "steps", "median_steps", "restarted", "holdout", "mean", "mean_interval")
+FOUND = (
+    "n", "recovered", "wilson", "solved", "steps", "median_steps", "restarted", "holdout", "mean", "mean_interval",
+    "bootstrap",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -137,10 +153,15 @@ class StudyResult:
         return one
 
     @property
+    def comparison(self) -> Verdict:
+        """All arms as one; a claim of ours has no published one beside it."""
+        return SILENT if self.study.ours else summed_up(arm.comparison for arm in self.arms)
+
+    @property
     def verdict(self) -> str:
-        """The arm's verdict if there is one arm; else how many arms have each. At smoke scale there is none."""
-        found = Counter(filter(None, (arm.comparison.verdict for arm in self.arms)))
-        return next(iter(found), "") if len(self.arms) == 1 else ", ".join(f"{word} {n}" for word, n in found.items())
+        """The verdict on the claim. At smoke scale there is none."""
+        found = self.comparison
+        return "" if self.scale == "smoke" else f"{found.verdict} ({found.why})" if found.why else found.verdict
 
     def tables(self) -> list[Shown]:
         """Measured beside published, as `hardgap reproduce` prints it."""
@@ -180,12 +201,12 @@ def tables_of(results: Iterable[StudyResult]) -> Iterator[Table]:
 def measure(
     study: Study, scale: Scale, store: Store, kept: Path | None = None, on_progress: Progress = silent
 ) -> StudyResult:
-    """Sum up what is finished of a study; `kept` is the folder of measured baselines, the store's if not said."""
-    kept = kept or store.folder / "baselines"
+    """Sum up what is finished of a study; `kept` is the folder of what it keeps, the store's if not said."""
+    kept = kept or store.folder / study.folder
     arms = measured(study.arms(scale), store, kept, on_progress)
     if scale == "smoke":  # a few training steps show nothing
-        arms = [replace(arm, judged=not arm.planned) for arm in arms]
-    found = StudyResult(study, scale, tuple(arms))
+        arms = [replace(arm, judged=UNJUDGED) if arm.planned else arm for arm in arms]
+    found = StudyResult(study, scale, tuple(replace(arm, scale=scale if study.scaled else "") for arm in arms))
     if study.more is not None:
         on_progress(f"{study.name}: all arms together", 0, 0)
         found.more.update(part(study.more)(found, store, kept))
@@ -205,6 +226,24 @@ def measured(
         in_order = tuple(_as_far_as(curves[run.id], arm.until) for run in runs)
         found.append(Measured(arm.labels, len(arm.runs), runs, in_order, arm.published, value))
     return found
+
+
+def judged(results: Sequence[StudyResult]) -> list[StudyResult]:
+    """Each arm with its verdict among all rows that stand in one table with it (Holm's correction)."""
+    if any(one.scale == "smoke" for one in results):  # a few training steps show nothing
+        return list(results)
+    tables: dict[tuple[str, str], list[Measured]] = {}
+    for one in results:
+        tables.setdefault(_table_of(one), []).extend(one.arms)
+    verdicts = {key: iter(corrected([arm.comparison for arm in arms])) for key, arms in tables.items()}
+    return [
+        replace(one, arms=tuple(replace(arm, judged=next(verdicts[_table_of(one)])) for arm in one.arms))
+        for one in results
+    ]
+
+
+def _table_of(one: StudyResult) -> tuple[str, str]:
+    return one.study.tables, one.name.partition("/")[0]
 
 
 @contextmanager
@@ -232,6 +271,8 @@ def pooled(parts: Iterable[Measured], labels: Labels) -> Measured:
         tuple(run for part in chosen for run in part.runs),
         tuple(curve for part in chosen for curve in part.curves),
         whole if len(counts) == len(chosen) else None,
+        scale=next((part.scale for part in chosen), ""),
+        judged=UNJUDGED if any(part.judged == UNJUDGED for part in chosen) else None,
     )
 
 

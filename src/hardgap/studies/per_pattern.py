@@ -8,6 +8,7 @@ solved three times in a row before that step has stopped in both, and counts wit
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from hardgap.core.specs import Scale
@@ -15,6 +16,7 @@ from hardgap.core.table import Table
 from hardgap.studies.identifiability import TRAINED_50, TRAINED_150_220
 from hardgap.studies.main_table import SEEDS
 from hardgap.studies.measure import Measured, StudyResult, pooled
+from hardgap.studies.numbers import mean, p_value, published_count, recovered
 from hardgap.studies.published import Rate
 from hardgap.studies.study import Arm, study
 from hardgap.worlds.automaton.recipes import tempered, untempered
@@ -79,8 +81,11 @@ def column(name: str) -> str:
 
 
 def overall(result: StudyResult) -> Measured:
-    """The patterns of which the paper has a count, as one."""
-    return pooled((arm for arm in result.arms if arm.published is not None), {"pattern": "overall"})
+    """The patterns of which the paper has a count, as one; that single ones differ shows in its verdict."""
+    counted = [(arm, arm.published.count) for arm in result.arms if arm.published and arm.published.count]
+    successes = {int(arm.labels["pattern"]): count for arm, (count, _) in counted}
+    total = Rate(WHERE, successes=sum(successes.values()), n=10 * len(successes), by_pattern=successes)
+    return replace(pooled((arm for arm, _ in counted), {"pattern": "overall"}), published=total)
 
 
 def _together(results: Sequence[StudyResult]) -> Table:
@@ -94,15 +99,11 @@ def _together(results: Sequence[StudyResult]) -> Table:
 
 def counts(arm: Measured) -> tuple[str, str]:
     """Runs that recover of all runs: published and measured."""
-    counted = None if arm.published is None else arm.published.count
-    here = f"{arm.recovered}/{arm.n}" + (f" of {arm.planned}" if arm.n < arm.planned else "")
-    return "–" if counted is None else f"{counted[0]}/{counted[1]}", here
+    return published_count(arm) or "–", recovered(arm)
 
 
 def _verdicts(result: StudyResult) -> Table:
-    rows = [
-        [arm.labels["pattern"], *counts(arm), *compared(arm, result.scale)] for arm in (*result.arms, overall(result))
-    ]
+    rows = [[arm.labels["pattern"], *counts(arm), *compared(arm)] for arm in (*result.arms, overall(result))]
     columns = ["hidden", "published", "measured", "verdict", "p", "mean %"]
     right = ["published", "measured", "p", "mean %"]
     return Table(
@@ -110,7 +111,6 @@ def _verdicts(result: StudyResult) -> Table:
     )
 
 
-def compared(arm: Measured, scale: Scale) -> tuple[str, str, str]:
+def compared(arm: Measured) -> tuple[str, str, str]:
     """The verdict, its p, and the mean holdout accuracy in percent."""
-    verdict, p = ("", None) if scale == "smoke" else (arm.comparison.verdict, arm.comparison.p)
-    return verdict, "" if p is None else f"{p:.2g}", "" if arm.mean is None else f"{100 * arm.mean:.1f}"
+    return arm.comparison.verdict, p_value(arm.comparison.p), mean(arm.holdout)

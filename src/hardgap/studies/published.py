@@ -1,8 +1,4 @@
-"""What a paper printed, and how a measurement is compared with it.
-
-Each kind of number has its own test. A rate is compared by its counts (Fisher), a mean by its seeds (Welch), a computed
-number by a tolerance.
-"""
+"""What a paper printed, in the kinds in which it prints it; each kind knows the rule of `report/verdicts.py` for it."""
 
 from __future__ import annotations
 
@@ -12,15 +8,23 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any, Protocol
 
-from hardgap.report.statistics import same_mean_p, same_rate_p
-
-LEVEL = 0.05
-FEWEST_RUNS, FEWEST_SEEDS = 5, 3
-"""Below these a test could not tell much apart, and its silence would read as agreement."""
+from hardgap.core.run import Run
+from hardgap.report.statistics import Sample, mean_interval, sample_of, wilcoxon_p, wilson
+from hardgap.report.verdicts import (
+    Count,
+    Verdict,
+    judge_count,
+    judge_mean,
+    judge_number,
+    judge_pairs,
+    judge_parts,
+    judge_range,
+)
+from hardgap.worlds.automaton.run import AutomatonRun
 
 
 class Found(Protocol):
-    """What a comparison looks at: the finished runs of one arm, or what was computed for it."""
+    """What a verdict looks at: the finished runs of one arm, or what was computed for it."""
 
     @property
     def planned(self) -> int: ...
@@ -29,16 +33,12 @@ class Found(Protocol):
     @property
     def n(self) -> int: ...
     @property
+    def runs(self) -> Sequence[Run]: ...
+    @property
     def recovered(self) -> int: ...
+    @property
+    def outcomes(self) -> Sequence[bool]: ...
     def accuracies(self) -> Sequence[float]: ...
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """A verdict, and how surprising such a difference is if there is none; None where nothing was tested."""
-
-    verdict: str
-    p: float | None = None
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,22 @@ class Published:
     where: str
 
     @abstractmethod
-    def compare(self, found: Found) -> Comparison:
-        """The verdict on what was measured."""
+    def compare(self, found: Found) -> Verdict:
+        """The verdict on what was measured, of this number alone."""
 
     @property
-    def count(self) -> tuple[int, int] | None:
+    def count(self) -> Count | None:
         """Successes and runs, if they were printed."""
         return None
+
+    @property
+    def said(self) -> str:
+        """What was printed, in a few characters."""
+        return ""
+
+    def told(self, found: Found) -> str:
+        """What was found, in the same terms."""
+        return "" if found.value is None else f"{found.value:g}" if isinstance(found.value, int | float) else ""
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -62,30 +71,60 @@ class Published:
 
 @dataclass(frozen=True)
 class Rate(Published):
-    """Successes of n runs; the mean holdout accuracy in percent, maybe with its interval. Either may be missing."""
+    """Successes of n runs; the mean holdout accuracy in percent, maybe with its interval. Either may be missing.
+
+    `by_pattern` has the successes of each hidden pattern, ten runs each, where the count is their sum.
+    """
 
     mean: float | None = None
     low: float | None = None
     high: float | None = None
     successes: int | None = None
     n: int | None = None
+    by_pattern: dict[int, int] | None = None
 
     @property
-    def count(self) -> tuple[int, int] | None:
+    def count(self) -> Count | None:
         return None if self.successes is None or self.n is None else (self.successes, self.n)
 
-    def compare(self, found: Found) -> Comparison:
-        """Whether Fisher's exact test tells the two success rates apart at the 5 % level, and which way."""
-        if not found.n:
-            return Comparison("not measured")
+    @property
+    def said(self) -> str:
+        counted = "" if self.count is None else "{}/{}".format(*self.count)
+        return ", ".join(filter(None, [counted, "" if self.mean is None else f"mean {self.mean:g} %"]))
+
+    def told(self, found: Found) -> str:
+        low, high = wilson(found.recovered, found.n) if found.n else (0.0, 0.0)
+        counted = f"{found.recovered}/{found.n} ({100 * low:.0f} to {100 * high:.0f} %)" if self.count else ""
+        return ", ".join(filter(None, [counted, "" if self.mean is None else _mean(found)])) if found.n else ""
+
+    def compare(self, found: Found) -> Verdict:
+        """By the counts, pattern by pattern if they are printed so; by the mean where there is no count."""
         if self.count is None:
-            return Comparison("no count is published")
-        p = same_rate_p(found.recovered, found.n, *self.count)
-        if found.n < FEWEST_RUNS:
-            return Comparison("too few runs", p)
-        higher = found.recovered * self.count[1] > self.count[0] * found.n
-        verdict = "not told apart" if p >= LEVEL else "succeeds more often" if higher else "succeeds less often"
-        return Comparison(verdict if found.n == found.planned else f"{verdict} so far", p)
+            return judge_mean(found.accuracies(), Sample((self.mean or 0.0) / 100))
+        if self.by_pattern is None or self.n is None:
+            return judge_count((found.recovered, found.n), self.count)
+        each = self.n // len(self.by_pattern)
+        return judge_parts(_by_pattern(found), {part: (k, each) for part, k in self.by_pattern.items()})
+
+
+def _mean(found: Found) -> str:
+    values = found.accuracies()
+    return f"mean {100 * fmean(values):.1f} %" if values else ""
+
+
+def _seeds(found: Found) -> str:
+    low, high = mean_interval(found.accuracies()) or (None, None)
+    spread = "" if low is None or high is None else f" ({100 * low:.0f} to {100 * high:.0f} %)"
+    return f"{_mean(found)}{spread}, n = {found.n}" if found.n else ""
+
+
+def _by_pattern(found: Found) -> dict[int, Count]:
+    counts: dict[int, Count] = {}
+    for run, recovered in zip(found.runs, found.outcomes, strict=True):
+        assert isinstance(run, AutomatonRun)
+        successes, n = counts.get(run.hide[0], (0, 0))
+        counts[run.hide[0]] = (successes + recovered, n + 1)
+    return counts
 
 
 @dataclass(frozen=True)
@@ -98,27 +137,32 @@ class Seeds(Published):
     def shares(self) -> list[float]:
         return [value / 100 for value in self.seeds.values()]
 
-    def compare(self, found: Found) -> Comparison:
-        """Whether Welch's t-test tells the two means apart at the 5 % level, and which way."""
-        values = found.accuracies()
-        p = same_mean_p(values, self.shares)
-        if not values:
-            return Comparison("not measured")
-        if len(values) < FEWEST_SEEDS or p is None:
-            return Comparison("too few runs", p)
-        if p >= LEVEL:
-            return Comparison("not told apart", p)
-        return Comparison("higher" if fmean(values) > fmean(self.shares) else "lower", p)
+    @property
+    def said(self) -> str:
+        return f"mean {fmean(self.seeds.values()):.1f} %, n = {len(self.seeds)}"
+
+    def told(self, found: Found) -> str:
+        return _seeds(found)
+
+    def compare(self, found: Found) -> Verdict:
+        return judge_mean(found.accuracies(), sample_of(self.shares))
 
 
 @dataclass(frozen=True)
 class Mean(Published):
-    """A mean accuracy in percent without its seeds: shown beside what was measured, tested against nothing."""
+    """A mean accuracy in percent without its seeds, taken as exact."""
 
     mean: float
 
-    def compare(self, found: Found) -> Comparison:
-        return Comparison("" if found.n else "not measured")
+    @property
+    def said(self) -> str:
+        return f"mean {self.mean:g} %"
+
+    def told(self, found: Found) -> str:
+        return _seeds(found)
+
+    def compare(self, found: Found) -> Verdict:
+        return judge_mean(found.accuracies(), Sample(self.mean / 100))
 
 
 @dataclass(frozen=True)
@@ -128,10 +172,69 @@ class Number(Published):
     value: float
     tolerance: float
 
-    def compare(self, found: Found) -> Comparison:
-        if found.value is None:
-            return Comparison("not measured")
-        difference = float(found.value) - self.value
-        if abs(difference) <= self.tolerance:
-            return Comparison("agrees")
-        return Comparison("higher" if difference > 0 else "lower")
+    @property
+    def said(self) -> str:
+        return f"{self.value:g}"
+
+    def compare(self, found: Found) -> Verdict:
+        return judge_number(None if found.value is None else float(found.value), self.value, self.tolerance)
+
+
+@dataclass(frozen=True)
+class Spread(Published):
+    """The smallest and the largest of several runs, in percent."""
+
+    low: float
+    high: float
+    margin: float = 10.0
+
+    @property
+    def said(self) -> str:
+        return _range([self.low, self.high])
+
+    def told(self, found: Found) -> str:
+        return "" if found.value is None else _range(found.value)
+
+    def compare(self, found: Found) -> Verdict:
+        return self.judge(found.value)
+
+    def judge(self, found: Sequence[float] | None) -> Verdict:
+        return judge_range(None if found is None else (found[0], found[1]), (self.low, self.high), self.margin)
+
+
+@dataclass(frozen=True)
+class Paired(Published):
+    """A test of paired seeds: its p-value, and which of two ways of each seed was better, the first or the second.
+
+    The arm's runs are those of the first way, then those of the second.
+    """
+
+    p: float
+    way: str = "higher"
+
+    @property
+    def said(self) -> str:
+        return f"p = {self.p:g}"
+
+    def told(self, found: Found) -> str:
+        first, second = pairs(found)
+        p = wilcoxon_p(first, second)
+        return "" if p is None else f"p = {p:.2g}, {len(first)} pairs"
+
+    def compare(self, found: Found) -> Verdict:
+        first, second = pairs(found)
+        way = "higher" if first and fmean(first) > fmean(second) else "lower"
+        return judge_pairs(wilcoxon_p(first, second), way, len(first), self.way)
+
+
+def _range(ends: Sequence[float]) -> str:
+    return " to ".join(f"{end:g}" for end in dict.fromkeys(ends)) + " %"
+
+
+def pairs(found: Found) -> tuple[list[float], list[float]]:
+    """The accuracies of the seeds that both ways have finished."""
+    seeds: dict[int, list[float]] = {}
+    for run, accuracy in zip(found.runs, found.accuracies(), strict=True):
+        seeds.setdefault(run.seed, []).append(accuracy)
+    both = [values for values in seeds.values() if len(values) == 2]
+    return [first for first, _ in both], [second for _, second in both]

@@ -47,7 +47,7 @@ def hard_tables(results: Sequence[StudyResult]) -> list[Table]:
     totals = [pooled(wrong, {"pattern": "wrong vote"}), pooled(result.arms, {"pattern": "all"})]
     extras = [*zip(said, (row for row in PUBLISHED), strict=True), ("", ("", 0, "")), ("", ("", 0, ""))]
     rows = [
-        [arm.labels["pattern"], _vote(vote, printed), *counts(arm), best, _best(arm), *compared(arm, result.scale)]
+        [arm.labels["pattern"], _vote(vote, printed), *counts(arm), best, _best(arm), *compared(arm)]
         for arm, (vote, (printed, _, best)) in zip((*result.arms, *totals), extras, strict=True)
     ]
     right = ["published", "measured", "its best %", "best %", "p", "mean %"]

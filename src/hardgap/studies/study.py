@@ -57,9 +57,11 @@ class Study:
 
     tables    from what several studies measured to their tables: studies that share it are shown together
     figure    likewise, to a figure
-    more      what belongs to this study alone, from what was measured, the store, and the folder of baselines
+    more      what belongs to this study alone, from what was measured, the store, and the folder of kept files
     prepare   what is measured and kept there before runs are trained
+    folder    that folder's name, in a store and in results/
     ours      whether it goes beyond the paper
+    scaled    whether its numbers depend on the scale, so that its verdict has to name it
     """
 
     name: str
@@ -69,7 +71,9 @@ class Study:
     figure: str | None = None
     more: str | None = None
     prepare: str | None = None
+    folder: str = "baselines"
     ours: bool = False
+    scaled: bool = True
 
     def runs(self, scale: Scale) -> list[Run]:
         """Every run of every arm, once."""
@@ -78,10 +82,10 @@ class Study:
     def measure(self, store: Store | Path | str, scale: Scale = "desk") -> StudyResult:
         """What the finished runs of a store say about the claim; nothing is trained."""
         from hardgap.runs.store import open_store
-        from hardgap.studies.measure import measure
+        from hardgap.studies.measure import judged, measure
 
         check_scale(scale)
-        return measure(self, scale, open_store(store))
+        return judged([measure(self, scale, open_store(store))])[0]
 
 
 STUDIES: dict[str, Study] = {}

@@ -50,6 +50,7 @@ def theorem_14(widths: Sequence[int] = range(3, 13), tables: Sequence[Rule] | No
         name="Theorem 14",
         claim="one post-LN block (12 dimensions, 2 heads, 8 hidden units) computes each radius-1 rule exactly",
         cases=f"256 rules × every row of widths {widths[0]} … {widths[-1]}, 128 random rows at 101; float32",
+        as_far_as=f"width {widths[-1]}",
         holds=min(margins) > 0,
         detail=f"smallest logit margin {min(margins):.5f}; before rounding {bound:.4f} on all 2^101 rows of width 101",
     )
@@ -91,6 +92,7 @@ def corollary_rule_150() -> Statement:
         name="Corollary (Rule 150)",
         claim="4 hidden units, for 100, 010, 001 and 111, and a negative readout bias compute Rule 150 exactly",
         cases="every row of widths 3 … 12, 128 random rows at 101",
+        as_far_as="width 12",
         holds=all(c.exact for c in checks) and bias < 0 and construction.spec.ffn == 4,
         detail=f"{summary(checks)}; readout bias {bias:g}",
     )
@@ -103,6 +105,7 @@ def theorem_14_padded() -> Statement:
         name="Theorem 14 (a fortiori)",
         claim="the same construction sits in the paper's own architecture: 64 dimensions, 4 heads, 2 layers, FFN 128",
         cases="Rules 150, 30, 110 and D: every row of widths 3, 8 and 10, 128 random rows at 101",
+        as_far_as="width 10, four rules",
         holds=all(c.exact for c in checks),
         detail=summary(checks),
     )
@@ -121,6 +124,7 @@ def any_radius() -> Statement:
         claim="2r heads, 4r+8 dimensions (24 for r = 3, so that heads divide them) and 2^(2r+1) hidden units"
         " compute any rule of radius r",
         cases="Rules D, G and one of radius 3: every row of widths 3 … 12, random rows at 101; all 32 detectors",
+        as_far_as="width 12, three rules",
         holds=all(c.exact for c in checks) and fire,
         detail=summary(checks),
         published=False,
@@ -142,6 +146,7 @@ def proposition_depth(code: Code = "one-hot", seed: int = 0) -> Statement:
         name="Proposition (depth T)" if published else "Depth T in 10 dimensions",
         claim=f"T blocks of dimension {dim}, 2 heads and 14 hidden units apply T rules in turn, exactly",
         cases="random rules, T = 1 … 5, every row of widths 3 … 10",
+        as_far_as="T = 5, width 10, random rules",
         holds=all(c.exact for c in checks) and shapes == {(6, 2, 14)},
         detail=summary(checks),
         published=published,

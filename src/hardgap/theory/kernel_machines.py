@@ -45,6 +45,7 @@ def fits_visible_so_wrong(labels: LabelFamily = parity, max_n: int = 12) -> Stat
         name="Kernel machines",
         claim="any Σ v_q r^d(·,q) over visible q that fits every visible label is wrong at p, however it was found",
         cases=f"the identity behind it, as a polynomial in r, for {len(pairs):,} pairs (p, q), n = 1 … {max_n}",
+        as_far_as=f"n = {max_n}",
         holds=not broken,
         detail=f"identity broken at (n, p, q) = {broken[0]}" if broken else "also an SVM without bias",
         published=False,
@@ -151,6 +152,7 @@ def svm_wrong(max_exact_n: int = 4, max_n: int = 12) -> Statement:
         name="RBF SVM",
         claim="n ≥ 2: the RBF support vector machine with bias is wrong at p, for every γ > 0 and C > 0",
         cases=f"every r and C by bounds, n ≤ {max_n}; {len(solved)} optima solved exactly, n ≤ {max_exact_n}",
+        as_far_as=f"n = {max_n}",
         holds=not right and not not_all_support and not not_bounded,
         detail=f"right at {right[:2]}, bounds fail at {not_all_support[:2]} {not_bounded[:2]}"
         if right or not_all_support or not_bounded

@@ -52,6 +52,7 @@ def theorem_4_spectrum(labels: LabelFamily = parity, max_n: int = MAX_N) -> Stat
         name="Theorem 4 (spectrum)",
         claim="GP / kernel ridge with kernel r^d predicts the sign -y(p), for every 0 < r < 1 and σ² > 0",
         cases=f"every p, every r and σ² (signs of the tail sums), n = 1 … {max_n}",
+        as_far_as=f"n = {max_n}",
         holds=not no_spectrum and not failing,
         detail=f"spectrum differs at n = {no_spectrum}, some tail not negative at n = {failing}"
         if no_spectrum or failing
@@ -153,6 +154,7 @@ def theorem_4_solved(labels: LabelFamily = parity, max_full_n: int = 4, max_n: i
         name="Theorem 4 (solved)",
         claim="the same sign, and the closed form 1 - c/β, from solving the linear system in exact rationals",
         cases=f"{len(full)} full systems (n ≤ {max_full_n}, every p), {len(shells)} by shells (n ≤ {max_n})",
+        as_far_as=f"n = {max_n}",
         holds=not wrong,
         detail=f"{len(wrong)} systems disagree"
         if wrong
@@ -201,6 +203,7 @@ def mean_removed(max_full_n: int = 3, max_n: int = MAX_N) -> Statement:
         name="Theorem 4 (mean removed)",
         claim="removing the mean of the visible labels first pushes the prediction further to the wrong side",
         cases=f"every p, n = 1 … {max_n}, by the sign of the mean; {len(solved)} systems solved, n ≤ {max_full_n}",
+        as_far_as=f"n = {max_n}",
         holds=not positive and all(solved),
         detail="the visible mean is -y(p)/(2ⁿ-1), and its weight in the prediction, c_0/β, is positive",
         published=False,

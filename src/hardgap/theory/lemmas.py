@@ -22,6 +22,7 @@ def lemma_routing(widths: range = range(3, 129)) -> Statement:
         name="Lemma (routing)",
         claim="a softmax head on the circle code can put any mass ρ < 1 on a neighbour, at every position",
         cases=f"W = {widths[0]} … {widths[-1]}, both offsets, ρ up to 1 - 1e-12, every position",
+        as_far_as=f"width {widths[-1]}",
         holds=not short,
         detail=f"missed at (W, ρ) = {short[0]}" if short else "with score scale ln((W-1)ρ/(1-ρ)) / (1 - cos 2π/W)",
     )
@@ -114,4 +115,32 @@ def lemma_detectors(cells: tuple[int, ...] = (3, 5), ratio: Fraction | None = No
         cases=f"all patterns × units × corners of the box × rays of the cone, {' and '.join(map(str, cells))} cells",
         holds=not failures,
         detail=f"no threshold for {failures} cells" if failures else "for n cells the condition is M < m·(n+1)/(n-1)",
+    )
+
+
+def lemma_update_and_clear(clearing: int = -1) -> Statement:
+    """The 14 hidden units of the depth-T construction, written down: eight detectors, and ±z of each of three cells.
+
+    The units are linear on each orthant and z = ReLU(z) - ReLU(-z) for every z, so the corners of the boxes
+    z = ±m, ±M decide. Integers: m = 4, M = 7, θ = 11, B = 1. `clearing` other than -1 leaves scratch, to see it fail.
+    """
+    m, big, threshold = 4, 7, 11
+    signs = list(product((-1, 1), repeat=3))
+    failures = cases = 0
+    for bits in signs:
+        for sizes in product((m, big), repeat=3):
+            z = [sign * size for sign, size in zip(bits, sizes, strict=True)]
+            detectors = [max(0, sum(s * v for s, v in zip(sign, z, strict=True)) - threshold) for sign in signs]
+            copied = [max(0, value) - max(0, -value) for value in z]
+            left = [value + clearing * copy for value, copy in zip(z, copied, strict=True)]
+            for rule in range(256):
+                logit = sum((2 * (rule >> unit & 1) - 1) * fired for unit, fired in enumerate(detectors))
+                right = (logit > 0) == bool(rule >> signs.index(bits) & 1) and logit != 0
+                cases, failures = cases + 1, failures + (not right or any(left))
+    return Statement(
+        name="Lemma (update and clear)",
+        claim="14 hidden units write the rule's output into the state pair and clear both scratch pairs, exactly",
+        cases=f"{cases:,}: 256 rules, 8 patterns, 8 corners of the box m = {m}, M = {big}, in integers",
+        holds=failures == 0,
+        detail=f"{failures} exceptions" if failures else "state and scratch are zero before the output is added",
     )

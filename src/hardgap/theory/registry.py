@@ -47,6 +47,7 @@ CHECKS: tuple[Callable[[], Statement], ...] = (
     lemmas.lemma_margin,
     lemmas.lemma_layer_norm,
     lemmas.lemma_detectors,
+    lemmas.lemma_update_and_clear,
     block_theorems.theorem_14,
     block_theorems.corollary_rule_150,
     block_theorems.theorem_14_padded,

@@ -76,6 +76,7 @@ def parity_distance_identity(labels: LabelFamily = parity, max_n: int = MAX_N) -
         name="Parity-distance identity",
         claim="y(q) = y(p) · (-1)^d(p,q) for all points p and q",
         cases=f"all {sum(4**n for n in range(1, max_n + 1)):,} pairs, n = 1 … {max_n}",
+        as_far_as=f"n = {max_n}",
         holds=not broken,
         detail=f"broken for n = {broken}" if broken else "no exception",
     )
@@ -162,6 +163,7 @@ def theorem_2(labels: LabelFamily = parity, max_n: int = MAX_N) -> Statement:
         name="Theorem 2",
         claim="any n: weights ∫ r^d dμ(r) with μ((0,1]) > 0 give y(p)S(p) < 0",
         cases=f"every p and every r in (0,1] (Bernstein coefficients), n = 1 … {max_n}",
+        as_far_as=f"n = {max_n}",
         holds=not failing and not identity,
         detail=f"not wrong for every r at n = {failing}, identity broken at n = {identity}"
         if failing or identity
@@ -187,6 +189,7 @@ def corollary_rbf(labels: LabelFamily = parity, max_n: int = MAX_N) -> Statement
         name="Corollary (RBF)",
         claim="exp(-γ|x-q|²) = r^d(x,q) with r = exp(-γ) in (0,1), so an RBF vote is wrong for every γ > 0",
         cases=f"|x-q|² = d(x,q) on all pairs, n = 1 … {max_n}; every r in (0,1)",
+        as_far_as=f"n = {max_n}",
         holds=not different and not failing,
         detail=f"distance differs at n = {different}, vote not wrong at n = {failing}"
         if different or failing

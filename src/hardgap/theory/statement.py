@@ -12,7 +12,7 @@ class Statement:
 
     `published` tells the paper's statements from ours. `expected` is False for a sentence that is known not
     to hold as it is written: then `detail` carries the counterexample, and the corrected statement stands
-    beside it in the registry.
+    beside it in the registry. `as_far_as` says where the cases end, if the statement goes on beyond them.
     """
 
     name: str
@@ -22,6 +22,7 @@ class Statement:
     detail: str
     published: bool = True
     expected: bool = True
+    as_far_as: str = ""
 
     @property
     def verdict(self) -> str:

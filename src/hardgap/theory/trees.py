@@ -57,6 +57,7 @@ def lemma_trees(labels: LabelFamily = parity, max_n: int = MAX_N) -> Statement:
         name="Lemma (trees)",
         claim="every axis-aligned tree grown on all visible points is wrong at p; empty leaves ask any ancestor",
         cases=f"all {subcubes:,} subcubes through a hidden point, n = 1 … {max_n}; root, parent or any fallback",
+        as_far_as=f"n = {max_n}",
         holds=not right,
         detail=f"some leaf is not wrong for n = {right}" if right else "every leaf is wrong by exactly one vote",
     )
@@ -126,6 +127,7 @@ def scikit_learn_agrees(labels: LabelFamily = parity, sizes: tuple[int, ...] = (
         name="scikit-learn agrees",
         claim="scikit-learn's trees, forests, k-NN, GP, kernel ridge and SVM are wrong at every hidden point",
         cases=f"{len(answers)} estimators, {sum(w.size for w in answers.values())} fits, n = {sizes[0]} … {sizes[-1]}",
+        as_far_as=f"n = {sizes[-1]}",
         holds=not right,
         detail=f"right somewhere: {', '.join(right[:3])}" if right else "no exception",
     )

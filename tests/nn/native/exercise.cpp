@@ -45,10 +45,44 @@ static void exercise(const int32_t (&sizes)[5], long rows, long steps) {
         for (float *array : *each) free(array);
 }
 
+static void exercise_seq2seq(const int32_t (&sizes)[7], long rows, long T) {
+    const long S = sizes[0], V = sizes[2], D = sizes[3], F = sizes[5], layers = sizes[6];
+    std::vector<long> lengths = {V * D, S * D, sizes[1] * D};
+    const std::vector<long> attention = {3 * D * D, 3 * D, D * D, D, D, D}, ffn = {F * D, F, D * F, D, D, D};
+    auto more = [&](const std::vector<long> &n) { lengths.insert(lengths.end(), n.begin(), n.end()); };
+    for (long i = 0; i < layers; i++) more(attention), more(ffn);
+    more({D, D});
+    for (long i = 0; i < layers; i++) more(attention), more(attention), more(ffn);
+    more({D, D, V * D, V});
+    std::vector<float *> parameters, gradients;
+    for (long n : lengths)
+        for (std::vector<float *> *into : {&parameters, &gradients}) {
+            into->push_back((float *)malloc(n * 4));
+            for (long i = 0; i < n; i++) into->back()[i] = float(rand()) / RAND_MAX - 0.5f;
+        }
+    const std::vector<const float *> given(parameters.begin(), parameters.end());
+    std::vector<Token> inputs(rows * S), sequences(rows * (T + 1)), tokens(rows * T);
+    for (std::vector<Token> *each : {&inputs, &sequences, &tokens})
+        for (Token &token : *each) token = rand() % V;
+    Array work(hardgap_seq2seq_floats(sizes, T)), decoding(hardgap_greedy_floats(sizes, T));
+    Array logits(rows * T * V), confidence(rows * T);
+    hardgap_seq2seq_loss(sizes, given.data(), rows, T, inputs.data(), sequences.data(), gradients.data(), work.at);
+    hardgap_seq2seq_logits(sizes, given.data(), rows, T, inputs.data(), tokens.data(), logits.at, work.at);
+    hardgap_greedy(sizes, given.data(), rows, T, inputs.data(), sequences.data(), confidence.at, decoding.at);
+    for (std::vector<float *> *each : {&parameters, &gradients})
+        for (float *array : *each) free(array);
+}
+
 int main() {
     const int32_t networks[][4] = {{64, 4, 128, 2}, {6, 6, 1, 1}, {60, 3, 37, 1}};
     for (const auto &n : networks)
         for (int32_t width : {3, 17, 101})
             for (long rows : {1, 9}) exercise({width, n[0], n[1], n[2], n[3]}, rows, rows == 1 ? 1 : 2);
+    for (const auto &n : networks)
+        for (const auto &lengths : {std::pair(1, 3), std::pair(5, 16), std::pair(7, 3), std::pair(70, 66)}) {
+            const auto [inputs, places] = lengths;
+            for (long rows : {1, places < 66 ? 33 : 2})
+                exercise_seq2seq({inputs, places, n[0] + inputs, n[0], n[1], n[2], n[3]}, rows, places - 1);
+        }
     puts("done");
 }

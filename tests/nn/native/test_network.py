@@ -73,7 +73,7 @@ def test_with_and_without_gradients_alone_or_in_a_batch_the_logits_are_the_same_
     with torch.no_grad():
         assert torch.equal(model(cells), together)
     assert torch.equal(model(cells.T.contiguous().T), together), "cells need not be contiguous"
-    torch.testing.assert_close(torch.cat([model(row[None]) for row in cells]), together, atol=1e-5, rtol=0)
+    assert torch.equal(torch.cat([model(row[None]) for row in cells]), together), "whatever stands beside a row"
 
 
 def test_a_gradient_can_be_asked_for_twice_and_differentiated(build: str, unkinked: Make) -> None:

@@ -40,6 +40,10 @@ def test_nothing_is_shown_before_it_was_computed_and_then_it_is_kept(
     found = (kept / bounds.FILE).read_text()
     assert 0 < json.loads(found)["f"] < 1
     bounds.compute_first("desk", store, kept, lambda *_: pytest.fail("computed again"), lambda: False)
+    (kept / bounds.FILE).write_text(found[:100])  # damaged: as if it were not there
+    assert bounds.bound_tables([measure(STUDIES["bounds"], "desk", store, kept)]) == []
+    bounds.compute_first("desk", store, kept, silent, lambda: False)
+    assert (kept / bounds.FILE).read_text() == found
 
 
 @pytest.mark.slow

@@ -61,12 +61,12 @@ def measured(folder: Path, tests: list[float], study: Study = STUDY) -> StudyRes
 @pytest.mark.parametrize(
     ("tests", "verdict"),
     [
-        ([], "not measured"),
-        ([0.7, 0.74], "too few runs"),
-        ([0.70, 0.74, 0.76], "not told apart"),
-        ([0.30, 0.33, 0.31], "lower"),
-        ([0.95, 0.96, 0.94], "higher"),
-        ([0.95, 0.10, 0.94], "not told apart"),  # so wide a spread rules nothing out
+        ([], "not run"),
+        ([0.7, 0.74], "inconclusive so far at desk scale"),
+        ([0.70, 0.74, 0.76], "reproduced at desk scale"),
+        ([0.30, 0.33, 0.31], "differs (lower) at desk scale"),
+        ([0.95, 0.96, 0.94], "differs (higher) at desk scale"),
+        ([0.95, 0.10, 0.94], "inconclusive at desk scale"),  # so wide a spread rules nothing out
     ],
 )
 def test_the_verdict_follows_welchs_test(tmp_path: Path, tests: list[float], verdict: str) -> None:

@@ -18,6 +18,7 @@ from hardgap.nn.encoder import PARTS, Encoder
 from hardgap.nn.native.fitting import network_of
 from hardgap.nn.native.functions import pointers
 from hardgap.nn.native.library import Library
+from hardgap.nn.seq2seq import Seq2Seq
 
 BETAS, EPS = (0.9, 0.999), 1e-8
 
@@ -64,14 +65,17 @@ class NativeAdam:
 
 
 def adam_for(model: nn.Module, chosen: Optimiser) -> Adam:
-    if not chosen.fused and (library := library_of(model)) is not None:
+    """Where `fused` is asked for an encoder, it is PyTorch's; an encoder-decoder has the engine's own either way."""
+    if (library := library_of(model)) is not None and (not chosen.fused or isinstance(model, Seq2Seq)):
         return NativeAdam(model.parameters(), chosen.learning_rate, library)
     return plain_adam(model, chosen)
 
 
 def library_of(model: nn.Module) -> Library | None:
     """The native engine, if it is what trains this network now."""
-    if type(model) is not Encoder:
-        return None
-    network = network_of(model, model.positions.new_zeros(1, model.width), PARTS)
-    return network.library if network else None
+    if type(model) is Encoder:
+        encoder = network_of(model, model.positions.new_zeros(1, model.width), PARTS)
+        return encoder.library if encoder else None
+    if type(model) is Seq2Seq and (network := model.native_network()) is not None:
+        return network.library
+    return None

@@ -30,10 +30,10 @@ OF_A_LAYER = ("attention.qkv", "attention.output", "norm1", "ffn.expand", "ffn.c
 def network_of(encoder: nn.Module, cells: Tensor, parts: Collection[type]) -> Network | None:
     """The encoder as the kernel takes it, or None. `parts` are the types of module that it is made of."""
     library = engine.current()
-    if library is None or not is_plain(cells) or cells.ndim != 2 or not len(cells) or _is_watched():
+    if library is None or not is_plain(cells) or cells.ndim != 2 or not len(cells) or is_watched():
         return None
     named: dict[str, Tensor | None] = dict(encoder._parameters)
-    if not _collect(encoder, "", parts, named):
+    if not collect(encoder, "", parts, named):
         return None
     layers = encoder._modules["layers"]
     assert layers is not None
@@ -53,18 +53,28 @@ def is_hooked(module: nn.Module) -> bool:
     return bool(hooks) or "forward" in module.__dict__
 
 
-def _collect(module: nn.Module, prefix: str, parts: Collection[type], found: dict[str, Tensor | None]) -> bool:
+def collect(module: nn.Module, prefix: str, parts: Collection[type], found: dict[str, Tensor | None]) -> bool:
     """Gather the parameters by name; False if anything below the module is not as it was made."""
     for name, child in module._modules.items():
-        if child is None or type(child) not in parts or is_hooked(child):
-            return False
-        if isinstance(child, nn.LayerNorm) and child.eps != 1e-5:
+        if child is None or type(child) not in parts or is_hooked(child) or _is_altered(child):
             return False
         for key, tensor in child._parameters.items():
             found[f"{prefix}{name}.{key}"] = tensor
-        if child._modules and not _collect(child, f"{prefix}{name}.", parts, found):
+        if child._modules and not collect(child, f"{prefix}{name}.", parts, found):
             return False
     return True
+
+
+def _is_altered(part: nn.Module) -> bool:
+    """Whether a part of PyTorch's does more, or something else, than the kernel."""
+    if isinstance(part, nn.LayerNorm):
+        return part.eps != 1e-5
+    if isinstance(part, nn.Dropout):
+        return part.p > 0  # also where it does nothing: a run is decoded by what trained it
+    if isinstance(part, nn.Embedding):
+        told = part.padding_idx, part.max_norm, part.sparse, part.scale_grad_by_freq
+        return told != (None, None, False, False)
+    return False
 
 
 def is_plain(tensor: Tensor) -> bool:
@@ -77,7 +87,7 @@ def is_plain(tensor: Tensor) -> bool:
     )
 
 
-def _is_watched() -> bool:
+def is_watched() -> bool:
     """Whether PyTorch's operations do more than compute at the moment."""
     return (
         torch._C._functorch.peek_interpreter_stack() is not None

@@ -74,9 +74,9 @@ def loss(
 
 def _forward(network: Network, cells: Tensor, memory: Tensor | None) -> Tensor:
     library, sizes, found = network.library, network.sizes, torch.empty_like(cells)
-    work = _floats(library.work_floats(sizes))
+    work = floats(library.work_floats(sizes))
     library.forward(
-        sizes, pointers(network.parameters), len(cells), _at(cells), _at(found), _at(memory), _at(work)
+        sizes, pointers(network.parameters), len(cells), address(cells), address(found), address(memory), address(work)
     )  # fmt: skip
     return found
 
@@ -86,7 +86,7 @@ class _Logits(torch.autograd.Function):
     def forward(ctx: Any, network: Network, eager: Eager, cells: Tensor, *_: Tensor) -> Tensor:
         cells = cells.contiguous()
         ctx.network, ctx.eager = network, eager
-        ctx.memory = _floats(network.library.memory_floats(network.sizes, len(cells)))
+        ctx.memory = floats(network.library.memory_floats(network.sizes, len(cells)))
         ctx.save_for_backward(cells, *network.parameters)
         return _forward(network, cells, ctx.memory)
 
@@ -99,13 +99,13 @@ class _Logits(torch.autograd.Function):
         network, d = ctx.network, d.contiguous()
         library, sizes = network.library, network.sizes
         dcells = torch.empty_like(cells) if ctx.needs_input_grad[2] else None
-        gradients = _floats(sum(p.numel() for p in parameters))
-        work = _floats(library.work_floats(sizes))
+        gradients = floats(sum(p.numel() for p in parameters))
+        work = floats(library.work_floats(sizes))
         library.backward(
-            sizes, pointers(parameters), len(cells), _at(cells), _at(ctx.memory), _at(d), _at(dcells),
-            _parts_of(gradients, parameters), _at(work),
+            sizes, pointers(parameters), len(cells), address(cells), address(ctx.memory), address(d), address(dcells),
+            addresses_in(gradients, parameters), address(work),
         )  # fmt: skip
-        return None, None, dcells, *_split(gradients, parameters)
+        return None, None, dcells, *split(gradients, parameters)
 
 
 def _again(eager: Eager, cells: Tensor, parameters: list[Tensor], d: Tensor) -> list[Tensor | None]:
@@ -132,16 +132,16 @@ class _Loss(torch.autograd.Function):
         (rows, targets, mask), library, sizes = arrays, network.library, network.sizes
         per_cell = inverse if isinstance(inverse, Tensor) else None
         ctx.dinverse = None if per_cell is None else torch.empty_like(per_cell)
-        ctx.gradients = _floats(sum(p.numel() for p in network.parameters))
-        work = _floats(library.loss_floats(sizes, len(weights)))
+        ctx.gradients = floats(sum(p.numel() for p in network.parameters))
+        work = floats(library.loss_floats(sizes, len(weights)))
         plain = inverse if isinstance(inverse, float) else 1.0
         steps = (ctypes.c_float * len(weights))(*weights)
         kept = feedback.noise, feedback.rounded
         value = library.loss(
-            sizes, pointers(network.parameters), len(rows), len(weights), _at(rows), _at(targets), _at(mask), steps,
-            ctypes.byref(_Regime(plain, feedback.backward, feedback.hard)),
+            sizes, pointers(network.parameters), len(rows), len(weights), address(rows), address(targets),
+            address(mask), steps, ctypes.byref(_Regime(plain, feedback.backward, feedback.hard)),
             _each_step(len(weights) - 1, per_cell, *kept, ctx.dinverse),
-            _parts_of(ctx.gradients, network.parameters), _at(work),
+            addresses_in(ctx.gradients, network.parameters), address(work),
         )  # fmt: skip
         ctx.like = network.parameters
         return torch.tensor(value, dtype=torch.float32)
@@ -151,7 +151,7 @@ class _Loss(torch.autograd.Function):
     def backward(ctx: Any, *upstream: Any) -> Any:
         (d,) = upstream
         dinverse = ctx.dinverse * d if ctx.needs_input_grad[4] else None
-        return None, None, None, None, dinverse, *_split(ctx.gradients * d, ctx.like)
+        return None, None, None, None, dinverse, *split(ctx.gradients * d, ctx.like)
 
 
 def _each_step(steps: int, *arrays: Tensor | None) -> ctypes.Array[ctypes.c_void_p]:
@@ -160,19 +160,19 @@ def _each_step(steps: int, *arrays: Tensor | None) -> ctypes.Array[ctypes.c_void
     return (ctypes.c_void_p * len(found))(*found)
 
 
-def _split(flat: Tensor, parameters: Sequence[Tensor]) -> list[Tensor]:
+def split(flat: Tensor, parameters: Sequence[Tensor]) -> list[Tensor]:
     """Parts of one array in the shapes of the parameters."""
     parts = torch.split_with_sizes(flat, [p.numel() for p in parameters])
     return [part.view(p.shape) for part, p in zip(parts, parameters, strict=True)]
 
 
-def _parts_of(flat: Tensor, parameters: Sequence[Tensor]) -> ctypes.Array[ctypes.c_void_p]:
-    """Where the parts of `_split` lie."""
+def addresses_in(flat: Tensor, parameters: Sequence[Tensor]) -> ctypes.Array[ctypes.c_void_p]:
+    """Where the parts of `split` lie."""
     ends = accumulate((p.numel() * flat.element_size() for p in parameters), initial=flat.data_ptr())
     return (ctypes.c_void_p * len(parameters))(*list(ends)[:-1])
 
 
-def _floats(count: int) -> Tensor:
+def floats(count: int) -> Tensor:
     """Memory for the kernel, whatever type and device tensors have by default."""
     return torch.empty(count, dtype=torch.float32, device="cpu")
 
@@ -182,5 +182,5 @@ def pointers(tensors: Sequence[Tensor]) -> ctypes.Array[ctypes.c_void_p]:
     return (ctypes.c_void_p * len(tensors))(*[tensor.data_ptr() for tensor in tensors])
 
 
-def _at(tensor: Tensor | None) -> int | None:
+def address(tensor: Tensor | None) -> int | None:
     return None if tensor is None else tensor.data_ptr()

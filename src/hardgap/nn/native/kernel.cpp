@@ -1,8 +1,10 @@
-// What Python calls (library.py): the network alone, the whole unrolled loss, and Adam's update.
+// What Python calls (library.py): the encoder alone and its whole unrolled loss; the encoder-decoder's loss, logits and
+// greedy answers; Adam's update.
 //
-// `sizes` is {cells in a row, dimensions, heads, hidden units, layers}; memory is the caller's, a multiple of 64 bytes
+// `sizes` are the network's, as network.h and seq2seq.h have them; memory is the caller's, a multiple of 64 bytes
 // from 0 and as large as the `…_floats` function says. Nothing here allocates more than a few words or starts a thread.
 #include "network.h"
+#include "seq2seq.h"
 
 // Raise it with every change that may change a bit of a result.
 constexpr int VERSION = 1;
@@ -58,7 +60,7 @@ struct Unrolled {
         : n(n), g(g), z(z), regime(regime), steps(steps), rows_of_batch(rows) {
         const long M = n.s.cells();
         for (long t = 0; t < steps; t++) {
-            kept.emplace_back(a, n.s);
+            kept.emplace_back(a, n);
             cells.push_back(a.take(M)), dlogits.push_back(a.take(M));
             slopes.push_back(a.take(M)), slopes_T.push_back(a.take(M));
         }
@@ -108,7 +110,34 @@ struct Work {
     Network n;
     NetworkGrad g;
     Scratch z;
-    Work(const int32_t *sizes, float *memory) : arena{memory}, n(arena, Shape(sizes)), g(arena, n), z(arena, n.s) {}
+    Work(const int32_t *sizes, float *memory) : arena{memory}, n(arena, sizes), g(arena, n), z(arena, n.s) {}
+};
+
+// The same for the encoder-decoder
+struct Seq2SeqWork {
+    Arena arena;
+    Seq2Seq n;
+    EncoderMemory in;
+    DecoderMemory out;
+    Scratch z_in, z_out;
+    Seq2SeqWork(const int32_t *sizes, long T, float *memory)
+        : arena{memory}, n(arena, sizes, T, group_of(std::max<long>(sizes[0], T), TOKENS_OF_A_GROUP)), in(arena, n), out(arena, n),
+          z_in(arena, n.in), z_out(arena, n.out, n.in.W) {}
+    void forward(long rows, const Token *inputs, const Token *tokens, long stride) const {
+        encode(n, rows, inputs, in, z_in);
+        decode(n, rows, tokens, stride, in.norm.out, out, z_out);
+    }
+};
+struct GreedyWork {
+    Arena arena;
+    Seq2Seq n;
+    Shape one;
+    EncoderMemory in;
+    Scratch z_in, z;
+    Greedy greedy;
+    GreedyWork(const int32_t *s, long steps, float *memory)
+        : arena{memory}, n(arena, s, steps, DECODED_AT_ONCE), one(1, s[3], s[4], s[5], DECODED_AT_ONCE), in(arena, n),
+          z_in(arena, n.in), z(arena, one), greedy(arena, n, one, z) {}
 };
 }  // namespace
 
@@ -130,14 +159,14 @@ int hardgap_best_vector() {
 }
 
 long hardgap_memory_floats(const int32_t *sizes, long rows) {  // what the way back needs of the way there
-    const Shape s(sizes);
-    Arena a{nullptr};
-    Memory(a, s);
-    return a.used * ((rows + s.group() - 1) / s.group());
+    Arena none{nullptr}, a{nullptr};
+    const Network n(none, sizes);
+    Memory(a, n);
+    return a.used * ((rows + n.s.group - 1) / n.s.group);
 }
 long hardgap_work_floats(const int32_t *sizes) {  // of the network alone
     Work work(sizes, nullptr);
-    Memory(work.arena, work.n.s);
+    Memory(work.arena, work.n);
     work.arena.take(work.n.s.cells());
     return work.arena.used;
 }
@@ -148,10 +177,10 @@ void hardgap_forward(const int32_t *sizes, const float *const *parameters, long 
     DenormalsAreZero on;
     Work w(sizes, work_memory);
     const Shape &s = w.n.s;
-    w.n.pack(Pointers<const float>(parameters, s.layers));
-    in_groups(rows, s.group(), [&](long first, long some) {
+    w.n.pack(Pointers<const float>(parameters));
+    in_groups(rows, s.group, [&](long first, long some) {
         Arena a = memory ? Arena{memory} : w.arena;
-        network_forward(w.n, some, cells + first * s.W, Memory(a, s), w.z, logits + first * s.W);
+        network_forward(w.n, some, cells + first * s.W, Memory(a, w.n), w.z, logits + first * s.W);
         if (memory) memory += a.used;
     });
 }
@@ -163,15 +192,15 @@ void hardgap_backward(const int32_t *sizes, const float *const *parameters, long
     Work w(sizes, work_memory);
     const Shape &s = w.n.s;
     float *unwanted = w.arena.take(s.cells());
-    w.n.pack(Pointers<const float>(parameters, s.layers));
+    w.n.pack(Pointers<const float>(parameters));
     w.g.clear();
-    in_groups(rows, s.group(), [&](long first, long some) {
+    in_groups(rows, s.group, [&](long first, long some) {
         Arena a{memory};
         const long at = first * s.W;
-        network_backward(w.n, w.g, some, cells + at, Memory(a, s), w.z, dlogits + at, dcells ? dcells + at : unwanted);
+        network_backward(w.n, w.g, some, cells + at, Memory(a, w.n), w.z, dlogits + at, dcells ? dcells + at : unwanted);
         memory += a.used;
     });
-    w.g.unpack(w.n, Pointers<float>(gradients, s.layers));
+    w.g.unpack(w.n, Pointers<float>(gradients));
 }
 
 long hardgap_loss_floats(const int32_t *sizes, long steps) {
@@ -189,15 +218,78 @@ double hardgap_loss(const int32_t *sizes, const float *const *parameters, long r
     Work w(sizes, work_memory);
     const Shape &s = w.n.s;
     Unrolled unrolled(w.arena, w.n, w.g, w.z, *regime, steps, rows);
-    w.n.pack(Pointers<const float>(parameters, s.layers));
+    w.n.pack(Pointers<const float>(parameters));
     w.g.clear();
     double loss = 0;
-    in_groups(rows, s.group(), [&](long first, long some) {
+    in_groups(rows, s.group, [&](long first, long some) {
         loss += unrolled.forward(first, some, start, targets, mask, weights, feedback);
         unrolled.backward(first, some, feedback);
     });
-    w.g.unpack(w.n, Pointers<float>(gradients, s.layers));
+    w.g.unpack(w.n, Pointers<float>(gradients));
     return loss;
+}
+
+long hardgap_seq2seq_floats(const int32_t *sizes, long T) {  // of the loss and the logits
+    Seq2SeqWork w(sizes, T, nullptr);
+    Seq2SeqGrad(w.arena, w.n);
+    return w.arena.used;
+}
+
+// The mean loss of the T tokens after the first of each sequence, and its gradients (written). inputs [rows, S],
+// sequences [rows, T + 1].
+double hardgap_seq2seq_loss(const int32_t *sizes, const float *const *parameters, long rows, long T, const Token *inputs,
+                            const Token *sequences, float *const *gradients, float *work_memory) {
+    DenormalsAreZero on;
+    Seq2SeqWork w(sizes, T, work_memory);
+    const Seq2SeqGrad g(w.arena, w.n);
+    const long N = w.n.readout.out.length(), S = w.n.in.W, stride = T + 1;
+    const double weight = 1.0 / double(rows * T);
+    w.n.pack(Seq2SeqPointers<const float>(parameters));
+    g.clear();
+    double loss = 0;
+    in_groups(rows, w.n.in.group, [&](long first, long some) {
+        const Token *in = inputs + first * S, *tokens = sequences + first * stride;
+        w.forward(some, in, tokens, stride);
+        for (long m = 0; m < some * T; m++)
+            loss += token_loss(N, w.out.logits + m * N, tokens[m / T * stride + m % T + 1], float(weight));
+        decode_backward(w.n, g, some, tokens, stride, w.in.norm.out, w.out, w.z_out, w.z_in);
+        encode_backward(w.n, g, some, in, w.in, w.z_in);
+    });
+    g.finish(w.n);
+    g.unpack(w.n, Seq2SeqPointers<float>(gradients), sizes[1]);
+    return loss * weight;
+}
+
+// logits [rows, T, V] of the tokens after each of tokens [rows, T]
+void hardgap_seq2seq_logits(const int32_t *sizes, const float *const *parameters, long rows, long T, const Token *inputs,
+                            const Token *tokens, float *logits, float *work_memory) {
+    DenormalsAreZero on;
+    Seq2SeqWork w(sizes, T, work_memory);
+    w.n.pack(Seq2SeqPointers<const float>(parameters));
+    in_groups(rows, w.n.in.group, [&](long first, long some) {
+        w.forward(some, inputs + first * w.n.in.W, tokens + first * T, T);
+        copy_rows(some * T, w.n.V, logits + first * T * w.n.V, w.n.V, w.out.logits, w.n.readout.out.length());
+    });
+}
+
+long hardgap_greedy_floats(const int32_t *sizes, long steps) { return GreedyWork(sizes, steps, nullptr).arena.used; }
+
+// The likeliest tokens [rows, 1 + steps], of which the first are given, and the probabilities [rows, steps] of the rest
+void hardgap_greedy(const int32_t *sizes, const float *const *parameters, long rows, long steps, const Token *inputs,
+                    Token *tokens, float *confidence, float *work_memory) {
+    DenormalsAreZero on;
+    GreedyWork w(sizes, steps, work_memory);
+    w.n.pack(Seq2SeqPointers<const float>(parameters));
+    in_groups(rows, DECODED_AT_ONCE, [&](long first, long some) {
+        encode(w.n, some, inputs + first * w.n.in.W, w.in, w.z_in);
+        w.greedy.remember(some, w.in.norm.out);
+        Token *of_group = tokens + first * (steps + 1);
+        for (long t = 0; t < steps; t++) {
+            w.greedy.step(some, t, of_group + t, steps + 1);
+            for (long r = 0; r < some; r++)
+                of_group[r * (steps + 1) + t + 1] = w.greedy.choose(r, confidence + (first + r) * steps + t);
+        }
+    });
 }
 
 // Adam as torch.optim.Adam has it without weight decay, for `count` tensors of `sizes` numbers each.

@@ -140,48 +140,65 @@ template <int N = 4> INLINE void softmax_backward(long W, const float *p, float 
 }
 
 struct Heads {
-    long W, H, E;                           // cells, heads, (padded) dimensions of a head
-    long row() const { return 3 * H * E; }  // of queries, keys and values: q of every head, then k, then v
-    long pattern_floats() const { return H * W * padded(W); }
-    long scratch_floats() const { return (W + 2 * E) * QUERIES; }
+    long queries, keys, H, E;  // of one row: queries, keys; heads, (padded) dimensions of a head
+    long q_row, kv_row;        // from one query to the next, and from one key (or value) to the next
+    bool causal = false;       // a query sees no key after its own
+    long pattern_floats() const { return H * keys * padded(queries); }
+    long scratch_floats() const { return (keys + 2 * E) * QUERIES; }
+};
+template <class Float> struct QKV {
+    Float *q, *k, *v;
+    QKV at(long queries, long keys) const { return {q + queries, k + keys, v + keys}; }
 };
 
-// mixed [W][H E] of one row of cells; the patterns are kept for the way back. Queries come scaled.
-static void attention_forward(const Heads &h, const float *qkv, float *pattern, float *mixed, float *scratch) {
-    const long W = h.W, E = h.E, HE = h.H * E, row = h.row();
-    for (long head = 0; head < h.H; head++, qkv += E, mixed += E) {
-        const float *q = qkv, *k = qkv + HE, *v = qkv + 2 * HE;
-        for (long first = 0; first < W; first += QUERIES) {
-            long n = W - first < QUERIES ? W - first : QUERIES, L = padded(n);
-            float *across = scratch, *mix = scratch + E * QUERIES;
-            transpose_in(n, E, q + first * row, row, across, L);
-            gemm(W, L, E, {k, row, 1}, {across, L}, {pattern, L});
-            softmax_forward(W, pattern, L, L);
-            gemm(E, L, W, {v, 1, row}, {pattern, L}, {mix, L});
-            transpose_out(n, E, mix, L, mixed + first * HE, HE);
-            pattern += W * L;
+// Put a value where the key of a panel comes after the query; `first` is the panel's first query.
+static void set_later(const Heads &h, long first, float *panel, long L, float value) {
+    static const vf lane = [] {
+        vf x;
+        for (int i = 0; i < VL; i++) x[i] = i;
+        return x;
+    }();
+    for (long k = first + 1; k < h.keys; k++)
+        for (long j = 0; j < L && first + j < k; j += VL) {
+            float *at = panel + k * L + j;
+            store(at, lane < float(k - first - j) ? all(value) : load(at));
         }
-    }
 }
 
-// dqkv from the gradient of `mixed`
-static void attention_backward(const Heads &h, const float *qkv, const float *pattern, const float *dmixed, float *dqkv, float *scratch) {
-    const long W = h.W, E = h.E, HE = h.H * E, row = h.row();
-    for (long head = 0; head < h.H; head++, qkv += E, dqkv += E, dmixed += E) {
-        const float *q = qkv, *k = qkv + HE, *v = qkv + 2 * HE;
-        float *dq = dqkv, *dk = dqkv + HE, *dv = dqkv + 2 * HE;
-        for (long first = 0; first < W; first += QUERIES) {
-            long n = W - first < QUERIES ? W - first : QUERIES, L = padded(n);
-            float *across = scratch, *dscores = scratch + 2 * E * QUERIES;
-            const float *dmix = dmixed + first * HE;
-            transpose_in(n, E, dmix, HE, across, L);
-            gemm(W, L, E, {v, row, 1}, {across, L}, {dscores, L});
-            softmax_backward(W, pattern, dscores, L, L);
-            gemm(E, L, W, {k, 1, row}, {dscores, L}, {across, L});
-            transpose_out(n, E, across, L, dq + first * row, row);
-            gemm(W, E, n, {dscores, L, 1}, {q + first * row, row}, {dk, row, nullptr, first ? dk : nullptr});
-            gemm(W, E, n, {pattern, L, 1}, {dmix, HE}, {dv, row, nullptr, first ? dv : nullptr});
-            pattern += W * L;
+// mixed [queries][H E] of one row; the patterns are kept for the way back. Queries come scaled.
+static void attention_forward(const Heads &h, QKV<const float> at, float *pattern, float *mixed, float *scratch) {
+    const long K = h.keys, E = h.E, HE = h.H * E;
+    for (long head = 0; head < h.H; head++, at = at.at(E, E), mixed += E)
+        for (long first = 0; first < h.queries; first += QUERIES) {
+            long n = h.queries - first < QUERIES ? h.queries - first : QUERIES, L = padded(n);
+            float *across = scratch, *mix = scratch + E * QUERIES;
+            transpose_in(n, E, at.q + first * h.q_row, h.q_row, across, L);
+            gemm(K, L, E, {at.k, h.kv_row, 1}, {across, L}, {pattern, L});
+            if (h.causal) set_later(h, first, pattern, L, -INFINITY);
+            softmax_forward(K, pattern, L, L);
+            if (h.causal) set_later(h, first, pattern, L, 0);  // e^-87 is not nothing
+            gemm(E, L, K, {at.v, 1, h.kv_row}, {pattern, L}, {mix, L});
+            transpose_out(n, E, mix, L, mixed + first * HE, HE);
+            pattern += K * L;
         }
-    }
+}
+
+// The gradients of queries, keys and values (written) from that of `mixed`
+static void attention_backward(const Heads &h, QKV<const float> at, const float *pattern, const float *dmixed,
+                               QKV<float> d, float *scratch) {
+    const long K = h.keys, E = h.E, HE = h.H * E;
+    for (long head = 0; head < h.H; head++, at = at.at(E, E), d = d.at(E, E), dmixed += E)
+        for (long first = 0; first < h.queries; first += QUERIES) {
+            long n = h.queries - first < QUERIES ? h.queries - first : QUERIES, L = padded(n);
+            float *across = scratch, *dscores = scratch + 2 * E * QUERIES;
+            const float *dmix = dmixed + first * HE, *q = at.q + first * h.q_row;
+            transpose_in(n, E, dmix, HE, across, L);
+            gemm(K, L, E, {at.v, h.kv_row, 1}, {across, L}, {dscores, L});
+            softmax_backward(K, pattern, dscores, L, L);
+            gemm(E, L, K, {at.k, 1, h.kv_row}, {dscores, L}, {across, L});
+            transpose_out(n, E, across, L, d.q + first * h.q_row, h.q_row);
+            gemm(K, E, n, {dscores, L, 1}, {q, h.q_row}, {d.k, h.kv_row, nullptr, first ? d.k : nullptr});
+            gemm(K, E, n, {pattern, L, 1}, {dmix, HE}, {d.v, h.kv_row, nullptr, first ? d.v : nullptr});
+            pattern += K * L;
+        }
 }

@@ -24,6 +24,11 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "forward": (None, [P, P, L, P, P, P, P]),
     "backward": (None, [P, P, L, P, P, P, P, P, P]),
     "loss": (D, [P, P, L, L, P, P, P, P, P, P, P, P]),
+    "seq2seq_floats": (L, [P, L]),
+    "seq2seq_loss": (D, [P, P, L, L, P, P, P, P]),
+    "seq2seq_logits": (None, [P, P, L, L, P, P, P, P]),
+    "greedy_floats": (L, [P, L]),
+    "greedy": (None, [P, P, L, L, P, P, P, P]),
     "adam": (None, [L, P, P, P, P, P, D, D, D, D, D]),
 }
 

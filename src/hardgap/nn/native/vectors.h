@@ -57,6 +57,13 @@ template <int S = VL / 2> INLINE float sum(vf x) {
     return x[0];
 }
 
+template <int S = VL / 2> INLINE float largest(vf x) {
+    vf other = swap_lanes<S>(x, Lanes{});
+    x = other > x ? other : x;
+    if constexpr (S > 1) return largest<S / 2>(x);
+    return x[0];
+}
+
 // Rows become columns: blocks of 1, 2, 4, … lanes change places across the diagonal.
 template <int S = 1> INLINE void transpose(vf (&row)[VL]) {
     UNROLL for (int i = 0; i < VL; i++)

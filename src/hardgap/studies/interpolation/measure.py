@@ -19,7 +19,7 @@ from hardgap.runs.store import Row, Store
 from hardgap.runs.summary import summarise
 from hardgap.runs.versions import versions
 from hardgap.runs.weights import find_weights, is_here
-from hardgap.studies.interpolation.published import PUBLISHED, compare
+from hardgap.studies.interpolation.published import PUBLISHED
 from hardgap.worlds.automaton.baselines.levels import LEVELS, Level
 from hardgap.worlds.automaton.baselines.methods import METHODS, Method
 from hardgap.worlds.automaton.baselines.questions import prepare_exam
@@ -187,7 +187,6 @@ def _range_line(lines: Sequence[LevelResult], tables: Sequence[RunTable]) -> dic
         "network": _percent(fmean(line.network.holdout for line in lines)),
         "visible": {m: _percent(fmean(line.methods[m].visible for line in lines)) for m in measured},
         "published": published,
-        "verdict": {m: compare(measured[m], published[m]) for m in published if m in measured},
     }
 
 

@@ -20,10 +20,3 @@ TEMPORAL: dict[tuple[int, ...], dict[str, float]] = {
     (5,): {"RF (500 trees)": 0.4, "RF (100 trees)": 11.8, "KNN (k=1)": 42.1, "KNN (k=5)": 36.1},
 }
 """Holdout accuracy in percent by hidden pattern of Rule 150, at width 101."""
-
-
-def compare(measured: Range, published: Range) -> str:
-    """`agrees` if the two ranges overlap, to the half percent that the published one is rounded by."""
-    if measured[1] < published[0] - 0.5:
-        return "lower"
-    return "higher" if measured[0] > published[1] + 0.5 else "agrees"

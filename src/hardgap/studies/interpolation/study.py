@@ -9,42 +9,53 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from pathlib import Path
-from typing import Any
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
 
 from hardgap.core.errors import BadInput
 from hardgap.core.progress import Progress
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
+from hardgap.report.statistics import Sample
+from hardgap.report.verdicts import Verdict, judge_mean
 from hardgap.runs.results import write_text
 from hardgap.runs.store import Store
-from hardgap.studies.interpolation.published import PUBLISHED, TEMPORAL, compare
+from hardgap.studies.interpolation.published import PUBLISHED, TEMPORAL
+from hardgap.studies.kept import kept_file
 from hardgap.studies.measure import StudyResult
 from hardgap.studies.numbers import span
-from hardgap.studies.published import Comparison, Found, Number, Published
+from hardgap.studies.published import Found, Published, Spread
 from hardgap.studies.study import Arm, study
 from hardgap.worlds.automaton.gap import Gap
 from hardgap.worlds.automaton.rule import parse_rule
 
-SAMPLING = 2.2
-"""Points by which 2,000 asked cells may be off, at the 5 % level."""
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SEEDS = range(3)
+"""Of rows, cells and trees of the temporal baseline; the paper names none."""
 HERE = "hardgap.studies.interpolation.study"
 
 
 @dataclass(frozen=True)
-class Spread(Published):
-    """The smallest and the largest of several runs, in percent."""
+class Draws(Published):
+    """A share in percent, of which several seeds were measured; it is taken as exact."""
 
-    low: float
-    high: float
+    value: float
 
-    def compare(self, found: Found) -> Comparison:
-        if found.value is None:
-            return Comparison("not measured")
-        return Comparison(compare(tuple(found.value), (self.low, self.high)))
+    def compare(self, found: Found) -> Verdict:
+        return judge_mean([share / 100 for share in found.value or ()], Sample(self.value / 100))
 
 
-@study("interpolation/levels", tables=f"{HERE}:computed_tables", prepare=f"{HERE}:measure_levels")
+@study(
+    "interpolation/levels",
+    tables=f"{HERE}:computed_tables",
+    figure=f"{HERE}:drawn_levels",
+    more=f"{HERE}:levels_report",
+    prepare=f"{HERE}:measure_levels",
+)
 def levels(scale: Scale) -> Iterator[Arm]:
     """No method gets a hidden pattern of Rule 150 right before the network's layers; after them a forest does."""
     for level, methods in PUBLISHED.items():
@@ -53,26 +64,26 @@ def levels(scale: Scale) -> Iterator[Arm]:
             yield Arm({"level": level, "method": method}, (), Spread("Table 1", low, high), compute)
 
 
-@study("interpolation/temporal", tables=f"{HERE}:computed_tables", prepare=f"{HERE}:measure_temporal")
+@study("interpolation/temporal", tables=f"{HERE}:computed_tables", prepare=f"{HERE}:measure_temporal", scaled=False)
 def temporal(scale: Scale) -> Iterator[Arm]:
     """Given the network's own input and supervision, forests and neighbours still miss the hidden pattern."""
     for (pattern,), methods in TEMPORAL.items():
         for method, value in methods.items():
-            compute = partial(_holdout, _temporal_file(pattern), method)
-            yield Arm({"pattern": pattern, "method": method}, (), Number("Appendix C", value, SAMPLING), compute)
+            compute = partial(_holdout, pattern, method)
+            yield Arm({"pattern": pattern, "method": method}, (), Draws("Appendix C", value), compute)
 
 
 def _levels_file(scale: Scale) -> str:
     return f"rule-150-{scale}.json"
 
 
-def _temporal_file(pattern: int) -> str:
-    return f"temporal-150-{pattern}.json"
+def _temporal_file(pattern: int, seed: int) -> str:
+    return f"temporal-150-{pattern}{f'-seed-{seed}' if seed else ''}.json"
 
 
 def measure_levels(scale: Scale, store: Store, kept: Path, on_progress: Progress, is_late: Callable[[], bool]) -> None:
     """The first six solved Rule 150 networks of the store; without any there is nothing to measure."""
-    if is_late() or _kept(kept, _levels_file(scale)) is not None:
+    if is_late() or kept_file(kept, _levels_file(scale)) is not None:
         return
     from hardgap.studies.interpolation.measure import Setting, as_report, measure_runs, solved_runs
 
@@ -88,33 +99,41 @@ def measure_temporal(
 ) -> None:
     from hardgap.studies.interpolation.temporal import temporal_report
 
-    for (pattern,) in TEMPORAL:
-        if not is_late() and _kept(kept, _temporal_file(pattern)) is None:
-            gap = Gap(parse_rule("150"), (pattern,))
-            _keep(kept / _temporal_file(pattern), temporal_report(gap, on_progress=on_progress))
+    for seed, (pattern,) in product(SEEDS, TEMPORAL):
+        name, gap = _temporal_file(pattern, seed), Gap(parse_rule("150"), (pattern,))
+        if not is_late() and kept_file(kept, name) is None:
+            _keep(kept / name, temporal_report(gap, seed=seed, on_progress=on_progress))
 
 
 def _keep(path: Path, report: dict[str, Any]) -> None:
     write_text(path, json.dumps(report, indent=1) + "\n")
 
 
-def _kept(folder: Path, name: str) -> dict[str, Any] | None:
-    """A kept file; one that is damaged counts as not there."""
-    try:
-        found = json.loads((folder / name).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
 def _holdout_range(name: str, level: str, method: str, kept: Path) -> list[float] | None:
-    report = _kept(kept, name) or {"table": []}
+    report = kept_file(kept, name) or {"table": []}
     return next((line["holdout"].get(method) for line in report["table"] if line["level"] == level), None)
 
 
-def _holdout(name: str, method: str, kept: Path) -> float | None:
-    found = (_kept(kept, name) or {"methods": {}})["methods"].get(method)
-    return None if found is None else round(100 * found["holdout"], 1)
+def _holdout(pattern: int, method: str, kept: Path) -> list[float] | None:
+    """In percent, of each seed that is kept."""
+    files = (kept_file(kept, _temporal_file(pattern, seed)) or {"methods": {}} for seed in SEEDS)
+    found = [one["methods"][method]["holdout"] for one in files if method in one["methods"]]
+    return [round(100 * share, 2) for share in found] or None
+
+
+def levels_report(result: StudyResult, store: Store, kept: Path) -> dict[str, Any]:
+    """What the figure is drawn from."""
+    return {"report": kept_file(kept, _levels_file(result.scale))}
+
+
+def drawn_levels(results: Sequence[StudyResult]) -> Figure:
+    """The paper's Figure 2."""
+    from hardgap.studies.interpolation.figure import draw
+
+    (result,) = results
+    if result.more["report"] is None:
+        raise BadInput(f"no levels of representation have been measured yet at {result.scale} scale")
+    return draw(result.more["report"])
 
 
 def computed_tables(results: Sequence[StudyResult]) -> list[Table]:
@@ -124,9 +143,12 @@ def computed_tables(results: Sequence[StudyResult]) -> list[Table]:
 
 def _table(one: StudyResult) -> Table:
     labels = list(one.arms[0].labels)
-    rows = [[*a.labels.values(), _printed(a.published), _shown(a.value), a.comparison.verdict] for a in one.arms]
+    rows = [
+        [*a.labels.values(), _printed(a.published), _shown(a.value), a.comparison.verdict, a.comparison.why]
+        for a in one.arms
+    ]
     right = ["published %", "measured %"]
-    return Table(f"{one.name}: {one.study.claim}", [*labels, *right, "verdict"], rows, right)
+    return Table(f"{one.name}: {one.study.claim}", [*labels, *right, "verdict", "why"], rows, right, detail=["why"])
 
 
 def _printed(published: Published | None) -> str:
@@ -135,6 +157,9 @@ def _printed(published: Published | None) -> str:
 
 
 def _shown(value: Any) -> str:
+    """A number, a range, or the mean of more than two."""
     if value is None:
         return ""
-    return span(value if isinstance(value, list) else [value], "g")
+    if not isinstance(value, list):
+        return f"{value:g}"
+    return span(value, "g") if len(value) < 3 else f"{fmean(value):.1f} [{span(value, 'g')}]"

@@ -8,6 +8,7 @@ from typing import Any
 from hardgap.core.table import Table
 from hardgap.core.wording import percent, plural
 from hardgap.studies.interpolation.published import PUBLISHED_NETWORK
+from hardgap.studies.published import Spread
 
 Report = dict[str, Any]
 
@@ -40,9 +41,9 @@ def _levels(report: Report) -> list[Table]:
 
 
 def _verdict(line: dict[str, Any], method: str) -> str:
-    verdict = line["verdict"].get(method)
-    note = "" if verdict in (None, "agrees") else f" (measured {verdict})"
-    return _range(line["published"][method]) + note
+    low, high = line["published"][method]
+    found = Spread("Table 1", low, high).judge(line["holdout"].get(method))
+    return _range([low, high]) + ("" if found.word == "reproduced" else f" ({found.verdict})")
 
 
 def _sizes(report: Report) -> list[Table]:

@@ -40,7 +40,7 @@ def bounds(scale: Scale) -> Iterator[Arm]:
 
 def compute_first(scale: Scale, store: Store, kept: Path, on_progress: Progress, is_late: Callable[[], bool]) -> None:
     """Write the file if it is not there."""
-    if not (kept / FILE).exists() and not is_late():
+    if any(arm.compute and arm.compute(kept) is None for arm in bounds.arms(scale)) and not is_late():
         found = {"kind": "symbolic-bounds", "about": bounds.claim} | computed(Arithmetic(), on_progress)
         write_text(kept / FILE, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
 
@@ -60,15 +60,18 @@ def computed(arithmetic: Arithmetic, on_progress: Progress) -> dict[str, Any]:
 
 
 def _kept(name: str, folder: Path) -> Any:
-    path = folder / FILE
-    return json.loads(path.read_text(encoding="utf-8"))[name] if path.exists() else None
+    """A part of the file; a file that is damaged counts as not there."""
+    try:
+        return json.loads((folder / FILE).read_text(encoding="utf-8"))[name]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def bound_tables(results: Sequence[StudyResult]) -> list[Table]:
     """By filter, and by what counts as right where nothing is dropped; empty if nothing was computed yet."""
     (result,) = results
     by_filter, f, fitted = (arm.value for arm in result.arms)
-    return [_filters(by_filter), _scores(f, fitted)] if by_filter else []
+    return [_filters(by_filter), _scores(f, fitted)] if by_filter and f and fitted else []
 
 
 def _filters(by_filter: dict[str, dict[str, float]]) -> Table:

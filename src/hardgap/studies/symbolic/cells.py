@@ -1,7 +1,7 @@
 """The symbolic table (paper §4.6) as tables: means over seeds, at each choice of checkpoint, measured beside published.
 
-The paper prints three seeds a cell and no success counts, so means are compared: `lower` or `higher` if Welch's t-test
-tells them apart at the 5 % level. Three seeds against three can tell little apart, so nothing here is said to agree.
+The paper prints three seeds a cell and no success counts, so means are compared. Three seeds against three can tell
+little apart, so most cells are inconclusive.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from hardgap.core.table import Table
-from hardgap.report.statistics import holm, same_mean_p
+from hardgap.report.statistics import same_mean_p, sample_of
 from hardgap.studies.measure import Measured, StudyResult
 from hardgap.studies.numbers import beside, interval, mean, p_value, spread
 from hardgap.studies.published import Seeds
@@ -43,18 +43,16 @@ def published_shares(arm: Measured) -> dict[int, float]:
 
 
 def verdict_table(results: Results) -> Table:
-    """One row a study: published and measured mean, interval, verdict, and p with Holm's correction for all rows."""
+    """One row a study: published and measured mean, interval, verdict; p is with Holm's correction for all rows."""
     scale = results[0].scale
-    ps = {one.name: one.arm.comparison.p for one in results if one.arm.comparison.p is not None}
-    corrected = dict(zip(ps, holm(list(ps.values())), strict=True))
     rows: list[list[object]] = []
     for one in results:
-        arm, name = one.arm, one.name
+        arm, found = one.arm, one.arm.comparison
         means = [mean(exact(arm, by), "–") for by in (PAPERS_CHOICE, "eval-seen", "final")]
         ends = arm.mean_interval if len(set(arm.accuracies())) > 1 else None  # equal seeds show no spread to go by
-        found = [f"{arm.n}/{arm.planned}", means[0], interval(ends), *means[1:], arm.comparison.verdict]
-        tests = [p_value(tested.get(name), "–") for tested in (ps, corrected)]
-        rows.append([name, mean(published_shares(arm).values()), *found, *tests])
+        told = [f"{arm.n}/{arm.planned}", means[0], interval(ends), *means[1:]]
+        verdict = [found.verdict, found.note, p_value(found.p, "–")]
+        rows.append([one.name, mean(published_shares(arm).values()), *told, *verdict])
     columns = [
         "study",
         "published %",
@@ -64,16 +62,16 @@ def verdict_table(results: Results) -> Table:
         "chosen by seen %",
         "at the end %",
         "verdict",
-        "p",
+        "why",
         "p, Holm",
     ]
     title = (
         f"Held-out pairs: whole derivation right, mean over seeds; measured at {scale} scale, checkpoint chosen by "
         "held-out evaluation examples as in the paper"
     )
-    detail = ["seeds", "95 % interval", "chosen by seen %", "at the end %", "p", "p, Holm"]
+    detail = ["seeds", "95 % interval", "chosen by seen %", "at the end %", "p, Holm", "why"]
     claims = [one.study.claim for one in results]
-    return Table(title, columns, rows, columns[1:4] + columns[5:7] + columns[8:], detail, claims)
+    return Table(title, columns, rows, columns[1:4] + columns[5:7] + columns[9:], detail, claims)
 
 
 def paper_table(results: Results, by: Selection = PAPERS_CHOICE) -> Table:
@@ -95,7 +93,8 @@ def ambiguity_table(results: Results, weaker: Results) -> Table:
         holdout, published = other.labels["holdout"], mean(published_shares(other).values())
         for by in SELECTIONS:
             values = [exact(arm, by) for arm in (default[holdout], other)]
-            rows.append([holdout, by, *map(spread, values), p_value(same_mean_p(*values), "–"), published])
+            p = same_mean_p(*map(sample_of, values)) if min(map(len, values)) > 1 else None
+            rows.append([holdout, by, *map(spread, values), p_value(p, "–"), published])
     columns = ["holdout", "checkpoint by", "none fits the held-out pair %", "some do %", "p", "published %"]
     title = (
         f"Held-out accuracy, mean ± standard deviation over {weaker[0].arm.planned} seeds, {weaker[0].scale} scale, "

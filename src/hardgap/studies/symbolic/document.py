@@ -13,7 +13,7 @@ from hardgap.core.errors import BadInput
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.report.document import Content, Figures, markdown
-from hardgap.studies.measure import StudyResult, measure, taken_in
+from hardgap.studies.measure import StudyResult, judged, measure, taken_in
 from hardgap.studies.study import STUDIES, choose
 from hardgap.studies.symbolic.bounds import bound_tables
 from hardgap.studies.symbolic.cells import (
@@ -51,8 +51,8 @@ def read_measured(results: Path, scale: Scale) -> SymbolicResults:
     """What the folder holds: runs, `baselines/`, `analyses-SCALE.json`."""
     with taken_in(results) as store:
         coverage = measure(STUDIES["symbolic/coverage"], scale, store, results / "baselines")
-        cells = [measure(one, scale, store) for one in choose(["symbolic"]) if one is not coverage.study]
-        weaker = [measure(one, scale, store) for one in choose(["ambiguity"])]
+        cells = judged([measure(one, scale, store) for one in choose(["symbolic"]) if one is not coverage.study])
+        weaker = judged([measure(one, scale, store) for one in choose(["ambiguity"])])
         bounds = measure(STUDIES["bounds"], scale, store, results / "baselines")
     return SymbolicResults(cells, weaker, coverage, bounds, _read_analyses(results / f"analyses-{scale}.json"))
 

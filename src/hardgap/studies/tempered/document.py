@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hardgap.core.parts import part
 from hardgap.report.document import Content, Figures, markdown
-from hardgap.studies.measure import measure, tables_of, taken_in
+from hardgap.studies.measure import judged, measure, tables_of, taken_in
 from hardgap.studies.study import choose
 from hardgap.studies.tempered.search import search_table
 from hardgap.studies.tempered.words import tempered_words
@@ -22,7 +22,7 @@ def content(results: Path) -> Content:
     folders = [results / "tempered", results / "main", *(one for one in [results / K_SWEEP] if one.is_dir())]
     with taken_in(*folders) as store:
         found = {one.name.partition("/")[2]: measure(one, "desk", store) for one in choose(["tempered"])}
-        together = {K_SWEEP: [measure(one, "desk", store) for one in choose([K_SWEEP])]}
+        together = {K_SWEEP: judged([measure(one, "desk", store) for one in choose([K_SWEEP])])}
     with taken_in(results / "tempered" / "search") as store:
         blocks = {SEARCH: markdown([search_table(store)]), WORDS: tempered_words(found)}
     together |= {name: [one] for name, one in found.items()}

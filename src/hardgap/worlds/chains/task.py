@@ -96,6 +96,9 @@ class SymbolicTask:
         """Mean cross-entropy over all tokens of the batch, each predicted from the true ones before it."""
         chosen = self._batch_examples(step)
         inputs, sequences = self._train[0][chosen], self._train[1][chosen]
+        if type(model) is Seq2Seq and (whole := model.native_loss(inputs, sequences)) is not None:
+            yield whole
+            return
         weight = sequences[:, 1:].numel()
         for piece in torch.arange(len(chosen), device=self.device).chunk(max(1, len(chosen) // EXAMPLES_PER_PIECE)):
             logits = model(inputs[piece], sequences[piece, :-1])

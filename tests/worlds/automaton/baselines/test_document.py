@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hardgap.studies.interpolation.published import PUBLISHED, compare
+from hardgap.studies.interpolation.published import PUBLISHED
 from hardgap.studies.interpolation.published import TEMPORAL as PUBLISHED_TEMPORAL
 
 ROOT = Path(__file__).parents[4]
@@ -34,7 +34,6 @@ def test_table_1_is_the_measured_one() -> None:
             for m in line["holdout"]
         ]
         assert f"| {line['title']} | {' | '.join(cells)} |" in DOCUMENT
-        assert line["verdict"] == {m: compare(line["holdout"][m], published[m]) for m in published}
 
 
 def test_the_size_curve_is_the_measured_one() -> None:

@@ -63,22 +63,6 @@ def test_ranges_are_the_smallest_and_largest_over_runs(trained: tuple[Store, str
         assert line["published"] == {}  # an unsolved run of another rule is not what the paper's table is about
 
 
-@pytest.mark.parametrize(
-    ("measured", "published", "verdict"),
-    [
-        ((0, 0), (0, 0), "agrees"),
-        ((0.4, 3), (0, 0), "agrees"),
-        ((2, 3), (0, 0), "higher"),
-        ((10, 20), (34, 42), "lower"),
-        ((10, 34), (34, 42), "agrees"),
-    ],
-)
-def test_ranges_agree_where_they_overlap(
-    measured: tuple[float, float], published: tuple[float, float], verdict: str
-) -> None:
-    assert interpolation.compare(measured, published) == verdict
-
-
 def test_solved_runs_are_the_first_finished_one_a_family(tmp_path: Path, tiny: Callable[..., AutomatonRun]) -> None:
     store = Store(tmp_path)
     wanted = [put(store, tiny(rule="150", hide=[p]), 0.96) for p in (3, 1)]

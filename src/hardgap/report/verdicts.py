@@ -1,0 +1,298 @@
+"""Verdicts: one vocabulary and one set of rules for what a measurement says about what a paper printed.
+
+*Reproduced* is a claim of its own, not the absence of a difference: the 90 % interval of the difference has to contain
+zero and lie within a margin (equivalence, 5 % on either side). What shows neither a difference nor agreement is
+*inconclusive*, with the n that would settle it. `docs/verdicts.md` states the rules in plain sentences.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any, Literal
+
+import numpy as np
+
+from hardgap.core.wording import listed
+from hardgap.report.statistics import (
+    Sample,
+    holm,
+    rate_difference,
+    same_mean_p,
+    same_parts_p,
+    same_rate_p,
+    sample_of,
+    shifted_mean_p,
+)
+
+Word = Literal[
+    "", "reproduced", "differs", "inconclusive", "does not hold as written", "holds", "paper is silent", "not run"
+]
+WORDS: tuple[Word, ...] = (
+    "does not hold as written", "differs", "inconclusive", "reproduced", "holds", "not run", "paper is silent",
+)  # fmt: skip
+"""What stands first is what a claim is called of which some parts are that."""
+LEVEL = 0.05
+RATE_MARGIN = 0.25
+"""The least round margin that ten runs against ten can keep: 10/10 against 10/10 leaves 21 points open."""
+MEAN_MARGIN = 0.10
+"""Of a mean accuracy, which has an error of its own and can be told more closely than a count of ten."""
+POWER = 0.8
+MANY = (6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 120, 160, 200, 240, 320)
+"""The numbers of runs that are tried for what would settle it."""
+FEWEST_SEEDS = 3
+"""Fewer have no spread to go by."""
+
+Count = tuple[int, int]
+"""Successes and runs."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A word, which way it differs or how far it holds, and what it rests on.
+
+    p        how surprising such a difference is if there is none; None where nothing was tested
+    needed   runs here that would settle what is inconclusive; None if no number would, or none is asked for
+    why      in a few words: a counterexample, the patterns that differ, what is missing
+    scale    the scale of what was measured, where it has one: part of the word
+    so_far   whether runs are still to come
+    basis    the two counts, or the two samples, that were compared
+    """
+
+    word: Word
+    way: str = ""
+    p: float | None = None
+    needed: int | None = None
+    why: str = ""
+    scale: str = ""
+    so_far: bool = False
+    basis: tuple[Count, Count] | tuple[Sample, Sample] | None = field(default=None, repr=False)
+
+    @property
+    def verdict(self) -> str:
+        """As it is printed.
+
+        >>> Verdict("differs", "lower", scale="desk").verdict
+        'differs (lower) at desk scale'
+        """
+        if self.word in ("", "not run", "paper is silent"):
+            return self.word
+        parts = [self.word, f"({self.way})" * bool(self.way), "so far" * self.so_far]
+        return " ".join([*filter(None, parts), *([f"at {self.scale} scale"] if self.scale else [])])
+
+    @property
+    def note(self) -> str:
+        """What is to be said beside it: why, and what would settle it."""
+        return "; ".join(filter(None, [self.why, f"about {self.needed} runs would settle it" if self.needed else ""]))
+
+    def as_dict(self) -> dict[str, Any]:
+        told = ("word", "way", "p", "needed", "why")
+        return {"verdict": self.verdict} | {name: getattr(self, name) for name in told}
+
+
+SILENT = Verdict("paper is silent")
+NOT_RUN = Verdict("not run")
+UNJUDGED = Verdict("")
+"""At smoke scale, where a few training steps show nothing."""
+
+
+def judge_count(ours: Count, theirs: Count) -> Verdict:
+    """Fisher's exact test for a difference; for agreement, the interval of the difference of the two rates."""
+    if not ours[1]:
+        return NOT_RUN
+    word, p, basis = settled(ours, theirs), same_rate_p(*ours, *theirs), (ours, theirs)
+    if word == "inconclusive":
+        return _inconclusive(p, basis)
+    return Verdict(word, _way(_rate(ours), _rate(theirs)) if word == "differs" else "", p, basis=basis)
+
+
+def judge_parts(ours: Mapping[int, Count], theirs: Mapping[int, Count], name: str = "pattern") -> Verdict:
+    """A total whose parts are published too: it is not reproduced if single parts differ, whatever their sum.
+
+    Two tests are made, of the total and of the parts together, so each p counts double.
+    """
+    total = judge_count(_sum(ours.values()), _sum(theirs.values()))
+    if total.word == "not run":
+        return total
+    both = [part for part in theirs if ours.get(part, (0, 0))[1]]
+    p_parts = same_parts_p([ours[part] for part in both], [theirs[part] for part in both])
+    p = min(1.0, 2 * min(p_parts, total.p if total.p is not None else 1.0))
+    if total.word == "differs" and p >= LEVEL:
+        return replace(total, word="inconclusive", way="", p=p)
+    if total.word == "differs" or p >= LEVEL:
+        return replace(total, p=p)
+    apart = {part: same_rate_p(*ours[part], *theirs[part]) for part in both}
+    shown = [part for part in both if apart[part] < LEVEL] or [min(both, key=lambda part: apart[part])]
+    ways = {_way(_rate(ours[part]), _rate(theirs[part])) for part in shown}
+    told = [f"{name} {part}: {_share(ours[part])} against {_share(theirs[part])}" for part in shown]
+    return Verdict("differs", ways.pop() if len(ways) == 1 else "both ways", p, why=listed(told))
+
+
+def judge_mean(values: Sequence[float], theirs: Sample) -> Verdict:
+    """Welch's test for a difference; for agreement, that the means are less than a margin apart.
+
+    A published mean without spread is taken as exact: `theirs.n` is 0.
+    """
+    if not values:
+        return NOT_RUN
+    if len(values) < FEWEST_SEEDS:
+        return Verdict("inconclusive", needed=FEWEST_SEEDS, why=f"{len(values)} of at least {FEWEST_SEEDS} seeds")
+    ours = sample_of(values)
+    word, p, basis = settled_mean(ours, theirs), same_mean_p(ours, theirs), (ours, theirs)
+    if word == "inconclusive":
+        return _inconclusive(p, basis)
+    return Verdict(word, _way(ours.mean, theirs.mean) if word == "differs" else "", p, basis=basis)
+
+
+def judge_number(value: float | None, published: float, tolerance: float) -> Verdict:
+    """A computed number has no chance in it but what its tolerance allows."""
+    if value is None:
+        return NOT_RUN
+    difference = value - published
+    return Verdict("reproduced") if abs(difference) <= tolerance else Verdict("differs", _way(difference, 0))
+
+
+def judge_range(found: tuple[float, float] | None, published: tuple[float, float], margin: float) -> Verdict:
+    """The least and the most of several runs: the same to a margin at both ends, apart, or neither."""
+    if found is None:
+        return NOT_RUN
+    if all(abs(ours - theirs) <= margin for ours, theirs in zip(found, published, strict=True)):
+        return Verdict("reproduced")
+    if found[0] > published[1] + margin or found[1] < published[0] - margin:
+        return Verdict("differs", _way(found[0], published[0]))
+    return Verdict("inconclusive", why="the ranges overlap; their ends are apart")
+
+
+def judge_pairs(p: float | None, way: str, pairs: int, published_way: str) -> Verdict:
+    """Wilcoxon's test of paired seeds: reproduced if it is significant the same way as published."""
+    if not pairs:
+        return NOT_RUN
+    if p is None or p >= LEVEL:
+        least = 6  # pairs that all go one way: p = 2 / 2⁶
+        return Verdict("inconclusive", p=p, needed=least if pairs < least else None)
+    return Verdict("reproduced", p=p) if way == published_way else Verdict("differs", way, p)
+
+
+def judge_statement(holds: bool, detail: str = "", as_far_as: str = "") -> Verdict:
+    """A sentence that was checked: it holds, in all cases or as far as they were gone through, or there is a case."""
+    if not holds:
+        return Verdict("does not hold as written", why=detail)
+    return Verdict("holds", f"as far as {as_far_as}" if as_far_as else "")
+
+
+def corrected(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """The verdicts of one table's rows with Holm's correction: what differs by chance in one of many is not told."""
+    ps = [one.p for one in verdicts if one.p is not None]
+    together = iter(holm(ps))
+    return [one if one.p is None else _among(one, next(together), len(ps)) for one in verdicts]
+
+
+def _among(one: Verdict, p: float, rows: int) -> Verdict:
+    if one.word == "differs" and p >= LEVEL:
+        told = f"p = {one.p:.2g} alone, {p:.2g} among {rows} rows"
+        needed = None if one.basis is None else _to_settle(one.basis, LEVEL / rows)
+        why = "; ".join(filter(None, [told, one.why]))
+        return replace(one, word="inconclusive", way="", p=p, needed=needed, why=why)
+    return replace(one, p=p)
+
+
+def summed_up(verdicts: Iterable[Verdict]) -> Verdict:
+    """One word for a claim of several parts: the first of `WORDS` that some part has; `why` counts them all."""
+    parts = [one for one in verdicts if one.word not in ("", "paper is silent")]
+    if not parts:
+        return SILENT
+    if len(parts) == 1:
+        return parts[0]
+    words = Counter(one.word for one in parts)
+    if set(words) == {"not run"}:
+        return NOT_RUN
+    word = next(one for one in WORDS if one in words)
+    ways = {one.way if one.word == "differs" else "" for one in parts if one.word == word}
+    way = ways.pop() if len(ways) == 1 else "both ways"
+    share = "" if len(words) == 1 else f"{words[word]} of {len(parts)}"
+    told = ", ".join(f"{one} {words[one]}" for one in WORDS if words[one])
+    why = "" if len(words) == 1 else f"of {len(parts)}: {told}"
+    return Verdict(
+        word,
+        ", ".join(filter(None, [way, share])),
+        needed=max((one.needed for one in parts if one.word == word and one.needed), default=None),
+        why=why,
+        scale=next((one.scale for one in parts if one.scale), ""),
+        so_far=any(one.so_far for one in parts),
+    )
+
+
+def _inconclusive(p: float, basis: tuple[Count, Count] | tuple[Sample, Sample]) -> Verdict:
+    needed, theirs = _to_settle(basis), basis[1]
+    few = theirs.n if isinstance(theirs, Sample) else theirs[1]
+    why = "" if needed else f"the paper has {few}: no number of runs here would settle it" if few else ""
+    return Verdict("inconclusive", p=p, needed=needed, why=why, basis=basis)
+
+
+def _to_settle(basis: tuple[Count, Count] | tuple[Sample, Sample], level: float = LEVEL) -> int | None:
+    ours, theirs = basis
+    if isinstance(ours, Sample) and isinstance(theirs, Sample):
+        return seeds_to_settle(ours, theirs, level)
+    assert isinstance(ours, tuple)
+    assert isinstance(theirs, tuple)
+    return runs_to_settle(ours, theirs, level)
+
+
+@cache
+def runs_to_settle(ours: Count, theirs: Count, level: float = LEVEL) -> int | None:
+    """So many runs here, at the rate found so far, would settle it with 80 % chance; None if none would."""
+    from scipy import stats
+
+    rate = _rate(ours)
+    if settled((round(rate * 100_000), 100_000), theirs, level) == "inconclusive":
+        return None
+    for many in (one for one in MANY if one > ours[1]):
+        least, most = stats.binom.interval(0.999, many, rate)
+        likely = range(max(0, int(least)), int(most) + 1)
+        telling = [k for k in likely if settled((k, many), theirs, level) != "inconclusive"]
+        if np.sum(stats.binom.pmf(telling, many, rate)) >= POWER:
+            return many
+    return None
+
+
+def seeds_to_settle(ours: Sample, theirs: Sample, level: float = LEVEL) -> int | None:
+    """So many seeds here, with the mean and the spread found so far, would settle it; None if none would."""
+    larger = (many for many in MANY if many > ours.n)
+    return next((n for n in larger if settled_mean(replace(ours, n=n), theirs, level) != "inconclusive"), None)
+
+
+@cache
+def settled(ours: Count, theirs: Count, level: float = LEVEL) -> Word:
+    """What two counts show: a difference, agreement, or neither."""
+    low, high = rate_difference(*ours, *theirs, confidence=1 - 2 * LEVEL)
+    if low <= 0 <= high:
+        return "reproduced" if max(-low, high) <= RATE_MARGIN else "inconclusive"
+    return "differs" if same_rate_p(*ours, *theirs) < level else "inconclusive"
+
+
+def settled_mean(ours: Sample, theirs: Sample, level: float = LEVEL) -> Word:
+    """What two means show; agreement by two one-sided tests against the margin."""
+    p = same_mean_p(ours, theirs)
+    if p >= 2 * LEVEL:
+        outside = max(shifted_mean_p(ours, theirs, MEAN_MARGIN), shifted_mean_p(theirs, ours, MEAN_MARGIN))
+        return "reproduced" if outside < LEVEL else "inconclusive"
+    return "differs" if p < level else "inconclusive"
+
+
+def _rate(count: Count) -> float:
+    return count[0] / count[1]
+
+
+def _way(ours: float, theirs: float) -> str:
+    return "higher" if ours > theirs else "lower"
+
+
+def _sum(counts: Iterable[Count]) -> Count:
+    listed_counts = list(counts)
+    return sum(k for k, _ in listed_counts), sum(n for _, n in listed_counts)
+
+
+def _share(count: Count) -> str:
+    return "{}/{}".format(*count)

@@ -1,0 +1,138 @@
+"""Every claim with its verdict, from the committed results alone: what `hardgap report` shows and README sums up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hardgap.core.errors import BadInput
+from hardgap.core.progress import Progress, silent
+from hardgap.core.specs import Scale
+from hardgap.core.table import Table
+from hardgap.core.wording import plural
+from hardgap.report.document import Content, markdown, paragraph
+from hardgap.report.verdicts import Verdict, Word
+from hardgap.studies.measure import StudyResult, judged, measure, progress, taken_in
+from hardgap.studies.study import STUDIES, Study
+
+BLOCKS = ("ledger",)
+ORDER: tuple[Word, ...] = (
+    "reproduced", "holds", "differs", "does not hold as written", "inconclusive", "not run", "paper is silent",
+)  # fmt: skip
+"""In which it is said how many claims have each word."""
+
+
+def read_claims(results: Path, studies: Iterable[Study] | None = None, told: Progress = silent) -> list[StudyResult]:
+    """What the folder says about each claim: at desk scale, then again at the paper's where runs of it are there."""
+    if not results.is_dir():
+        raise BadInput(f"there is no folder {results}")
+    chosen = list(STUDIES.values() if studies is None else studies)
+    told(f"reading the runs in {results}", 0, len(chosen))
+    with taken_in(results) as store:
+        wanted: list[tuple[Study, Scale]] = [(one, "desk") for one in chosen]
+        wanted += [(one, "paper") for one in chosen if one.scaled and progress(one, "paper", store)[0]]
+        found: dict[Scale, list[StudyResult]] = {"desk": [], "paper": []}
+        for place, (one, scale) in enumerate(wanted):
+            told(one.name, place, len(wanted))
+            found[scale].append(measure(one, scale, store, _kept(results, one)))
+    return [*judged(found["desk"]), *judged(found["paper"])]
+
+
+def _kept(results: Path, study: Study) -> Path:
+    """Where the files stand that a study keeps: with its runs, or with everybody's."""
+    own = results / study.name.partition("/")[0] / study.folder
+    return own if own.is_dir() else results / study.folder
+
+
+def counts(claims: Iterable[StudyResult]) -> dict[Word, int]:
+    """How many of the paper's claims have each word, at desk scale or none."""
+    return _in_order(one.comparison for one in claims if not one.study.ours and one.scale == "desk")
+
+
+def number_counts(claims: Iterable[StudyResult]) -> dict[Word, int]:
+    """How many single numbers and statements of these claims have each word."""
+    papers = (one for one in claims if not one.study.ours and one.scale == "desk")
+    return _in_order(arm.comparison for one in papers for arm in one.arms if arm.published is not None)
+
+
+def _in_order(verdicts: Iterable[Verdict]) -> dict[Word, int]:
+    found = Counter(one.word for one in verdicts)
+    return {word: found[word] for word in ORDER if found[word]}
+
+
+def counted(found: dict[Word, int]) -> str:
+    """
+    >>> counted({"reproduced": 3, "differs": 2})
+    'reproduced 3, differs 2'
+    """
+    return ", ".join(f"{word} {n}" for word, n in found.items())
+
+
+def summary(claims: Sequence[StudyResult]) -> str:
+    """Two sentences about all claims of the paper."""
+    mine, numbers = counts(claims), number_counts(claims)
+    return (
+        f"{sum(mine.values())} claims of the paper, as measured here: {counted(mine)}. "
+        f"The {sum(numbers.values())} single numbers and statements behind them: {counted(numbers)}."
+    )
+
+
+def ledger_table(claims: Sequence[StudyResult]) -> Table:
+    """A row a claim: what was published, what was found, the verdict."""
+    papers_first = sorted(claims, key=lambda one: one.study.ours)
+    rows = [[one.name, one.study.claim, *beside(one), one.comparison.verdict] for one in papers_first]
+    columns = ["study", "claim", "paper", "here", "verdict"]
+    return Table("Every claim", columns, rows, detail=["paper", "here"])
+
+
+def beside(one: StudyResult) -> tuple[str, str]:
+    """What was published and what was found; of a claim of several numbers, how many have each word."""
+    numbers = [arm for arm in one.arms if arm.published is not None]
+    if len(numbers) == 1 and not one.study.ours:
+        (arm,) = numbers
+        assert arm.published is not None
+        return arm.published.said, arm.published.told(arm)
+    if one.study.ours or not numbers:
+        runs = sum(arm.n for arm in one.arms)
+        return "", plural(runs, "run") if runs else ""
+    return f"{len(numbers)} parts", counted(_in_order(arm.comparison for arm in numbers))
+
+
+def as_dict(claims: Sequence[StudyResult]) -> dict[str, Any]:
+    """All of it as plain data."""
+    listed = [one.comparison.as_dict() | one.as_dict() for one in claims]
+    return {"counts": counts(claims), "numbers": number_counts(claims), "claims": listed}
+
+
+def content(results: Path) -> Content:
+    """README's summary: the paper's claims by their words."""
+    claims = read_claims(results, [one for one in STUDIES.values() if not one.ours])
+    said = sorted(dict.fromkeys(map(phrase, claims)), key=lambda one: ORDER.index(word_of(one)))
+    rows = [[one, *_listed(claim for claim in claims if phrase(claim) == one)] for one in said]
+    table = Table("", ["verdict", "claims", "which"], rows, ["claims"])
+    return Content({"ledger": f"{paragraph(summary(claims))}{markdown([table]).lstrip()}"})
+
+
+def phrase(one: StudyResult) -> str:
+    """The word and its scale."""
+    return replace(one.comparison, way="", so_far=False).verdict
+
+
+def word_of(said: str) -> Word:
+    """
+    >>> word_of("differs at desk scale")
+    'differs'
+    """
+    return next(word for word in ORDER if said.startswith(word))
+
+
+def _listed(claims: Iterable[StudyResult]) -> tuple[int, str]:
+    names = [_named(one) for one in claims]
+    return len(names), ", ".join(names)
+
+
+def _named(one: StudyResult) -> str:
+    return f"`{one.name}`" + (f" ({one.comparison.way})" if one.comparison.way else "")

@@ -1,0 +1,57 @@
+"""Solved networks, opened, as a study: on the constructed network, whose circuit is known, and on damaged files."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from hardgap.cli.baselines import one_thread
+from hardgap.nn.spec import EncoderSpec
+from hardgap.runs.store import Store
+from hardgap.studies.circuits.quantities import QUANTITIES
+from hardgap.studies.circuits.study import ANALYSES, circuit_study_tables, circuits, solved_networks, wanted
+from hardgap.studies.circuits.study_figure import circuit_study_figure
+from hardgap.studies.measure import measure
+from hardgap.theory.construction import construct
+from hardgap.worlds.automaton.circuits.opening import Subject, open_network
+from hardgap.worlds.automaton.gap import Gap
+from hardgap.worlds.automaton.rule import parse_rule
+from hardgap.worlds.automaton.scales import base
+
+
+def test_the_constructed_network_gives_the_numbers_that_were_put_there(tmp_path: Path) -> None:
+    rule = parse_rule("150")
+    rows = np.random.default_rng(0).integers(0, 2, (64, 7), dtype=np.uint8)
+    with one_thread():
+        opened = open_network(
+            Subject(construct(rule, 7, spec=EncoderSpec(dim=12, heads=2, ffn=8)).model, Gap(rule, (2,)), rows), ANALYSES
+        ).as_dict()
+    about = {"scale": "desk", "run": "0" * 12, "about": "constructed", "step": 0, "versions": {}}
+    kept = tmp_path / "circuits"
+    kept.mkdir()
+    (kept / "circuit-000000000000.json").write_text(json.dumps(about | wanted(opened)))
+    (kept / "circuit-111111111111.json").write_text("{")
+    result = measure(circuits, "desk", Store(tmp_path))
+    found = {tuple(arm.labels.values()): arm.value for arm in result.arms}
+    assert found["polynomial", "is XOR, of networks"] == 100
+    assert abs(found["polynomial", "largest interaction"] - 80) < 0.1
+    assert abs(found["polynomial", "least interaction"] + 40) < 0.1
+    assert found["probe", "XOR, embedding"] < 75 < found["probe", "XOR, after layer 1"] == 100
+    (table,) = circuit_study_tables([result])
+    assert "median of 1" in table.title
+    assert circuit_study_figure([result]).axes
+
+
+def test_nothing_opened_is_said_and_draws_nothing(tmp_path: Path) -> None:
+    result = measure(circuits, "desk", Store(tmp_path))
+    assert {arm.comparison.word for arm in result.arms} == {"not run", "paper is silent"}
+    assert len(circuit_study_tables([result])[0].rows) == len(QUANTITIES)
+
+
+def test_a_solved_network_counts_once_a_family_and_only_under_the_papers_feedback(tmp_path: Path) -> None:
+    store, short = Store(tmp_path), base("desk", "150", (2,))
+    point = {"step": 600, "visible": 1.0, "holdout": 1.0, "loss": None, "detail": {}}
+    for run in (short, base("desk", "150", (2,), epochs=220), base("desk", "150", (2, 3)), base("desk", "30", (2,))):
+        store.put_all_done([(run, [point], "solved", {}, 1.0)])
+    store.put_all_done([(short.but(seed=1), [point | {"holdout": 0.5}], "steps", {}, 1.0)])
+    assert [row.config.family for row in solved_networks(store, "desk")] == [short.family]

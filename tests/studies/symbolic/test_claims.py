@@ -1,0 +1,75 @@
+"""What the paper says across cells and inside networks of Experiment 2, where the right verdict is known."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hardgap.core.errors import BadInput
+from hardgap.core.run import only
+from hardgap.runs.store import Store
+from hardgap.studies.measure import measure
+from hardgap.studies.study import STUDIES, Study
+from hardgap.studies.symbolic.inside import inside_tables, substitution
+from hardgap.studies.symbolic.relations import against_tables, order_tables
+from hardgap.worlds.chains.run import SymbolicRun
+
+RESULTS = Path(__file__).parents[3] / "results"
+
+
+def store_of(folder: Path, study: Study, accuracy: dict[tuple[str, str], float]) -> Store:
+    """Every run of a study, solved as well as its pair and condition say, give or take a point."""
+    store = Store(folder)
+    for run in only(SymbolicRun, study.runs("desk")):
+        share = accuracy[run.holdout, run.condition] + {42: -0.01, 123: 0.0, 456: 0.01}[run.seed]
+        right = {"exact": share, "pair": share, "f": share}
+        detail: dict[str, Any] = {"holdout": right, "seen": right, "eval": {"holdout": right, "seen": right}}
+        point = {"step": 1, "visible": 0.9, "holdout": share, "loss": None, "detail": detail}
+        store.put_all_done([(run, [point], "", {}, 1.0)])
+    return store
+
+
+@pytest.mark.parametrize(
+    ("shares", "verdict"),
+    [((0.7, 0.5, 0.3, 0.4), "holds"), ((0.2, 0.5, 0.3, 0.4), "does not hold as written"),
+     ((0.7, 0.5, 0.495, 0.49), "inconclusive")],
+)  # fmt: skip
+def test_the_order_of_pairs_is_contradicted_only_by_what_is_told_apart(
+    tmp_path: Path, shares: tuple[float, ...], verdict: str
+) -> None:
+    study = STUDIES["chains/order"]
+    by_place = {(pair, "familiar"): share for pair, share in zip(("^|", "&L", "R^", "d|"), shares, strict=True)}
+    result = study.measure(store_of(tmp_path, study, by_place))
+    assert result.arm.comparison.word == verdict
+    (table,) = order_tables([result])
+    assert verdict in table.title
+
+
+@pytest.mark.parametrize(("left", "verdict"), [(0.3, "holds"), (0.05, "does not hold as written")])
+def test_labels_alone_halve_the_accuracy_or_do_not(tmp_path: Path, left: float, verdict: str) -> None:
+    study = STUDIES["chains/label-only"]
+    pairs = ("^|", "&L", "R^", "d|")
+    shares = {(p, "familiar"): 0.6 for p in pairs} | {(p, "label-only"): left for p in pairs}
+    (table,) = against_tables([study.measure(store_of(tmp_path, study, shares))])
+    assert [row[-1] for row in table.rows] == [f"{verdict} at desk scale"] * 5
+    assert table.rows[-1][4] == "0.39"  # of the paper's own means
+
+
+def test_every_number_inside_the_networks_is_read_from_the_committed_analyses(tmp_path: Path) -> None:
+    counts = {"probes": 16, "attention": 12, "corruption": 24, "lens": 24, "heads": 2, "substitution": 2}
+    for name, count in counts.items():
+        result = measure(STUDIES[f"chains/{name}"], "desk", Store(tmp_path), RESULTS / "symbolic")
+        assert len(result.arms) == count
+        assert all(arm.value is not None for arm in result.arms)
+        assert len(inside_tables([result])[0].rows) == count
+
+
+def test_analyses_that_are_missing_or_damaged_are_not_measured(tmp_path: Path) -> None:
+    study = STUDIES["chains/substitution"]
+    (tmp_path / "symbolic").mkdir()
+    (tmp_path / "symbolic" / "analyses-desk.json").write_text(json.dumps({"runs": 3}))
+    result = study.measure(Store(tmp_path))
+    assert {arm.comparison.word for arm in result.arms} == {"not run"}
+    with pytest.raises(BadInput, match="no network of Experiment 2"):
+        substitution([result])

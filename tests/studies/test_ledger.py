@@ -1,0 +1,86 @@
+"""The report: from results alone, self-contained, every claim with its verdict; and the committed one is up to date."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from hardgap.report.verdicts import WORDS
+from hardgap.studies.ledger import as_dict, counts, ledger_table, read_claims, summary
+from hardgap.studies.report_page import report_page
+from hardgap.studies.study import STUDIES, choose
+
+ROOT = Path(__file__).parents[2]
+COMMITTED = ROOT / "docs" / "report.html"
+ROW = re.compile(r'<tr data-claim="([^"]+)" data-verdict="([^"]+)">')
+
+
+@pytest.fixture(scope="module")
+def main_alone(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The page of a folder that holds two runs of Rule D."""
+    results = tmp_path_factory.mktemp("results")
+    (results / "main").mkdir()
+    for run in STUDIES["main/rule-d-soft"].runs("desk")[:2]:
+        (results / "main" / f"{run.id}.json").write_bytes((ROOT / "results" / "main" / f"{run.id}.json").read_bytes())
+    return report_page(read_claims(results, choose(["main", "k-sweep"])))
+
+
+def test_what_nobody_has_run_says_so(main_alone: str) -> None:
+    verdicts = dict(ROW.findall(main_alone))
+    assert verdicts["main/rule-d-soft"] == "inconclusive so far at desk scale"
+    others = {name: said for name, said in verdicts.items() if name not in ("main/rule-d-soft", "main/constant-guess")}
+    assert set(others.values()) == {"not run"}  # soft seeds alone are no pairs
+    assert set(verdicts) == {one.name for one in choose(["main", "k-sweep"])}
+
+
+def test_a_verdict_never_stands_as_a_colour_alone(main_alone: str) -> None:
+    badges = re.findall(r'<span class="badge \w+"><span aria-hidden="true">(.)</span> ([^<]+)</span>', main_alone)
+    assert badges
+    for mark, said in badges:
+        assert mark in "✓≠✗?○–"
+        assert said.split(" (")[0].split(" so far")[0].split(" at ")[0] in WORDS
+
+
+def test_the_command_that_reruns_a_claim_stands_with_it(main_alone: str) -> None:
+    assert "<code>hardgap reproduce main/rule-150-long</code>" in main_alone
+    assert "paper (Table 2): 47/60, mean 71.5 %" in main_alone
+
+
+def test_the_committed_page_needs_nothing_else_and_is_small() -> None:
+    text = COMMITTED.read_text(encoding="utf-8")
+    assert len(text.encode()) < 5_000_000
+    assert not re.search(r'(src|href)="(?!#|data:)', re.sub(r'xmlns(:\w+)?="[^"]*"', "", text))
+    assert "<script" not in text
+    assert "@import" not in text
+    assert "prefers-color-scheme: dark" in text
+    assert 'name="viewport"' in text
+    ids = re.findall(r'\bid="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+
+
+def test_the_committed_page_has_every_claim_and_readme_the_same_verdicts() -> None:
+    verdicts = dict(ROW.findall(COMMITTED.read_text(encoding="utf-8")))
+    assert set(STUDIES) <= set(verdicts)
+    block = (ROOT / "README.md").read_text().split("<!-- measured: ledger -->")[1].split("<!-- end -->")[0]
+    for word, names in re.findall(r"^\| ([a-z ]+) \| *\d+ \| (.+) \|$", block, re.MULTILINE):
+        for name in re.findall(r"`([^`]+)`", names):
+            assert verdicts[name].startswith(word.partition(" at ")[0]), name
+            assert verdicts[name].endswith("at desk scale") == word.endswith("at desk scale"), name
+
+
+def _without_figures(text: str) -> str:
+    return re.sub(r"<svg.*?</svg>", "", text, flags=re.DOTALL)
+
+
+@pytest.mark.slow
+def test_the_committed_page_is_what_the_command_writes() -> None:
+    """But for the figures, whose text depends on the fonts of a machine."""
+    claims = read_claims(ROOT / "results")
+    fresh, kept = (_without_figures(text) for text in (report_page(claims), COMMITTED.read_text(encoding="utf-8")))
+    assert fresh == kept, "`hardgap report --out docs/report.html` writes it anew"
+    assert sum(counts(claims).values()) == sum(not one.ours for one in STUDIES.values())
+    assert len(as_dict(claims)["claims"]) >= len(STUDIES)
+    assert str(sum(counts(claims).values())) in summary(claims)
+    assert len(ledger_table(claims).rows) == len(claims)
