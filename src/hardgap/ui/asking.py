@@ -56,10 +56,9 @@ class Asked:
         return self.request.app.state.live  # type: ignore[no-any-return]
 
     @property
-    def kept(self) -> Path | None:
-        """Where measured baselines are, if not in the store."""
-        results: Path | None = self.request.app.state.results
-        return results / "baselines" if results is not None and (results / "baselines").is_dir() else None
+    def results(self) -> Path | None:
+        """A folder of measured runs, which may hold more than the store took in."""
+        return self.request.app.state.results  # type: ignore[no-any-return]
 
     @contextmanager
     def store(self) -> Iterator[Store]:

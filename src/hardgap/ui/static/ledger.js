@@ -39,7 +39,7 @@ export function Ledger({ at }) {
 function Verdict({ one, found, look }) {
   const [busy, setBusy] = useState(false);
   if (found?.error) return html`<span class="small">${found.error}</span>`;
-  if (found) return html`<span class=${/less|lower|not hold/.test(found.verdict) ? "wrong" : "right"}>${found.verdict || "no number to compare with"}</span>`;
+  if (found) return html`<span class=${/differs|not hold/.test(found.verdict) ? "wrong" : /reproduced|^holds/.test(found.verdict) ? "right" : ""}>${found.verdict || "no number to compare with"}</span>`;
   if (one.planned) return html`<span class="quiet">${one.done ? "…" : "not measured"}</span>`;
   if (isCopy()) return null;
   return html`<button disabled=${busy} onClick=${() => { setBusy(true); look(one.name); }}>${busy ? "Computing …" : "Compute"}</button>`;
