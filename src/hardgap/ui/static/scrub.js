@@ -74,7 +74,8 @@ function NoWeights({ id, about, done }) {
       source.addEventListener("end", (event) => { hear(event); source.close(); done(); });
     } catch (problem) { setError(problem.message); }
   };
-  return html`${about ? html`<h2>${about}</h2><p>This result came without weights.` : html`<p>Only the weights of its end are here.`} Training it again, from the same config, makes them all; its curve is compared, not replaced.</p>
+  const why = about ? "This result came without weights." : "Only the weights of its end are here.";
+  return html`${about && html`<h2>${about}</h2>`}<p>${why} Training it again, from the same config, makes them all; its curve is compared, not replaced.</p>
     <${Problem} error=${error} /><div class="row"><button class="first" disabled=${!mayChange() || said} onClick=${make}>Make its weights again</button><span role="status">${said}</span></div>`;
 }
 
