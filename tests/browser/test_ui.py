@@ -96,17 +96,17 @@ def fits(page: Any) -> bool:
 
 def test_explore_hide_flip_and_share(visit: Any, address: str) -> None:
     page = visit()
-    page.get_by_role("button", name="Entry 010, output 1, hidden: show it").wait_for()
+    page.get_by_role("button", name="010 ? hidden entry: show it").wait_for()
     assert "token" not in page.url
-    page.get_by_role("button", name=re.compile("Entry 110, output 0, visible")).focus()
+    page.get_by_role("button", name="110 0 visible entry: hide it").focus()
     page.keyboard.press("Enter")
-    page.get_by_role("button", name=re.compile("Entry 110, output 0, hidden")).wait_for()
+    page.get_by_role("button", name="110 ? hidden entry: show it").wait_for()
     page.get_by_role("button", name="Flip the hidden outputs").click()
     page.get_by_text("first contradicted by a visible cell at step 2").wait_for()
     page.get_by_text("not determined").first.wait_for()
     shared = urlsplit(page.url).fragment
     again = visit("", at=f"{address.partition('?')[0]}#{shared}")
-    again.get_by_role("button", name=re.compile("Entry 110, output 0, hidden")).wait_for()
+    again.get_by_role("button", name="110 ? hidden entry: show it").wait_for()
     assert again.get_by_role("button", name="Flip the hidden outputs").get_attribute("aria-pressed") == "true"
     page.get_by_label("Rule: a number").fill("L1 ^ (C | R1)")
     page.get_by_role("button", name="Show", exact=True).click()
@@ -121,7 +121,7 @@ def test_it_paints_within_a_second_and_answers_a_click_within_a_tenth(visit: Any
     paints, clicks = [], []
     for _ in range(3):
         page = visit()
-        page.get_by_role("button", name=re.compile("Entry 000")).wait_for()
+        page.get_by_role("button", name="000 0 visible entry: hide it").wait_for()
         paints.append(page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
         clicks.append(page.evaluate(CLICK))
     assert min(paints) < 1000, paints
@@ -161,7 +161,7 @@ def recovered(browser: Any, address: str) -> str:
 
 def test_it_trains_to_recovery_and_the_film_shows_when(visit: Any, recovered: str) -> None:
     page = visit(f"#scrub?run={recovered}")
-    page.get_by_text("after the moment of discovery").wait_for(timeout=60_000)
+    page.get_by_text(": the moment of discovery.").wait_for(timeout=60_000)
     page.get_by_role("heading", name="Logit lens").wait_for(timeout=60_000)
     slider = page.get_by_role("slider")
     slider.focus()
@@ -276,7 +276,7 @@ def test_a_killed_server_loses_nothing(tmp_path: Path) -> None:
     run_id = _post(f"{base}api/live", token, {"rule": "150", "hide": "2", "seed": 5})["id"]
     _until(lambda: len(json.loads(urlopen(f"{base}api/runs/{run_id}", timeout=60).read())["curve"]) > 1)
     process.kill()
-    process.wait()
+    process.communicate()
 
     from hardgap.runs.store import Store
 

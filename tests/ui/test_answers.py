@@ -100,6 +100,7 @@ def test_a_run_is_shown_by_the_beginning_of_its_id_and_removed_with_the_token(as
     assert Store(filled).count() == 5
 
 
+@pytest.mark.slow
 def test_a_page_of_five_thousand_runs_is_quick(ask: Any, folder: Path, fake_result: Any) -> None:
     store = Store(folder)
     one = fake_result("soft", 0, 1.0)

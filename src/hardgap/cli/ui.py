@@ -33,6 +33,7 @@ def ui(
         hardgap ui --no-browser --port 9000
         hardgap ui --results results --bundle site
     """
+    from hardgap.cli.progress import show_parts
     from hardgap.runs.results import import_runs
     from hardgap.runs.store import Store
     from hardgap.ui.serve import serve
@@ -41,12 +42,17 @@ def ui(
         raise BadInput(f"--port {port}: give 0 to 65535")
     opened = Store(store)
     if results is not None:
-        new, known = import_runs(opened, results)
+        from hardgap.runs.kept_weights import take_weights
+
+        with show_parts(f"reading {results}"):
+            new, known = import_runs(opened, results)
+            take_weights(opened, results)
         err().print(f"{plural(new, 'run')} of {results} taken in, {known} were here")
+    elif Path("results").is_dir():  # in a clone, the networks that are kept there work at once
+        results = Path("results")
     opened.close()
-    kept = results / "baselines" if results else None
     if bundle is not None:
-        _write(bundle, store, kept)
+        _write(bundle, store, results)
         return
 
     def tell(address: str) -> None:
@@ -59,15 +65,15 @@ def ui(
 
             webbrowser.open(address)
 
-    serve(store, host, port, kept, tell)
+    serve(store, host, port, results, tell)
 
 
-def _write(folder: Path, store: Path, kept: Path | None) -> None:
+def _write(folder: Path, store: Path, results: Path | None) -> None:
     from hardgap.cli.progress import show_parts
     from hardgap.cli.writing import check_folder
     from hardgap.ui.bundle import write_bundle
 
     check_folder("--bundle", folder)
     with show_parts() as progress:
-        written = write_bundle(folder, store, kept, progress)
+        written = write_bundle(folder, store, results, progress)
     err().print(f"{plural(written, 'file')} written; open {folder / 'index.html'}")

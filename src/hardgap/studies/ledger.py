@@ -37,11 +37,11 @@ def read_claims(results: Path, studies: Iterable[Study] | None = None, told: Pro
         found: dict[Scale, list[StudyResult]] = {"desk": [], "paper": []}
         for place, (one, scale) in enumerate(wanted):
             told(one.name, place, len(wanted))
-            found[scale].append(measure(one, scale, store, _kept(results, one)))
+            found[scale].append(measure(one, scale, store, kept_in(results, one)))
     return [*judged(found["desk"]), *judged(found["paper"])]
 
 
-def _kept(results: Path, study: Study) -> Path:
+def kept_in(results: Path, study: Study) -> Path:
     """Where the files stand that a study keeps: with its runs, or with everybody's."""
     own = results / study.name.partition("/")[0] / study.folder
     return own if own.is_dir() else results / study.folder

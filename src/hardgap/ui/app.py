@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from hardgap.core.parts import part
 from hardgap.ui import ledger, live, runs
 from hardgap.ui.asking import Asked, route
 from hardgap.ui.explore import answer_explore
@@ -26,10 +26,10 @@ from hardgap.ui.live import Live
 STATIC = Path(__file__).parent / "static"
 
 
-def make_app(folder: Path, token: str, host: str = "127.0.0.1", kept: Path | None = None) -> Starlette:
+def make_app(folder: Path, token: str, host: str = "127.0.0.1", results: Path | None = None) -> Starlette:
     """The page of the store in `folder`; whoever changes something there shows the token.
 
-    `kept` has measured baselines, if they are not in the store.
+    `results` may have measured baselines, and networks that are taken into the store.
     """
     app = Starlette(
         routes=ROUTES,
@@ -37,14 +37,14 @@ def make_app(folder: Path, token: str, host: str = "127.0.0.1", kept: Path | Non
         exception_handlers={HTTPException: _not_served},
         lifespan=_until_the_end,
     )
-    app.state.folder, app.state.kept, app.state.live = folder, kept, Live(folder)
+    app.state.folder, app.state.results, app.state.live = folder, results, Live(folder)
     return app
 
 
 @asynccontextmanager
 async def _until_the_end(app: Starlette) -> AsyncIterator[None]:
     """Load what is slow to load while the first view is looked at; let every worker save and leave at the end."""
-    warm = threading.Timer(1.0, _warm)
+    warm = threading.Timer(1.0, _warm, [app.state.folder, app.state.results])
     warm.daemon = True
     warm.start()
     yield
@@ -52,11 +52,14 @@ async def _until_the_end(app: Starlette) -> AsyncIterator[None]:
     app.state.live.end()
 
 
-def _warm() -> None:
+def _warm(folder: Path, results: Path | None) -> None:
     import scipy.stats  # noqa: F401
-    import torch  # noqa: F401
 
     import hardgap.studies  # noqa: F401
+    from hardgap.runs.kept_weights import runs_with_weights, take_in
+
+    for run_id in runs_with_weights(results) if results is not None else ():
+        take_in(folder, run_id, results or folder)
 
 
 def _index(request: Request) -> Response:
@@ -69,9 +72,9 @@ def _not_served(request: Request, error: Exception) -> Response:
     return said({"error": words.get(error.status_code, error.detail)}, error.status_code)
 
 
-def _later(module: str, name: str) -> Callable[[Asked], Any]:
+def _later(name: str) -> Callable[[Asked], Any]:
     """An answer that needs torch: loaded when it is asked for."""
-    return lambda asked: getattr(import_module(f"hardgap.ui.{module}"), name)(asked)
+    return lambda asked: part(name)(asked)
 
 
 ROUTES: list[BaseRoute] = [
@@ -92,11 +95,11 @@ ROUTES: list[BaseRoute] = [
     route("/api/live", live.start, "POST"),
     route("/api/live/{run:run}", live.control, "POST"),
     Route("/api/live/{run:run}/events", live.events),
-    route("/api/film/{run:run}", _later("film", "show_film")),
-    route("/api/film/{run:run}/frame", _later("film", "show_frame")),
-    route("/api/film/{run:run}/film.gif", _later("filming", "as_gif")),
-    route("/api/film/{run:run}/film.html", _later("filming", "as_html")),
-    route("/api/open/{run:run}/panel.svg", _later("opened", "show_panel")),
-    route("/api/open/{run:run}/finding", _later("opened", "show_finding")),
-    route("/api/ask/{run:run}", _later("symbolic", "ask")),
+    route("/api/film/{run:run}", _later("hardgap.ui.film:show_film")),
+    route("/api/film/{run:run}/frame", _later("hardgap.ui.film:show_frame")),
+    route("/api/film/{run:run}/film.gif", _later("hardgap.ui.filming:as_gif")),
+    route("/api/film/{run:run}/film.html", _later("hardgap.ui.filming:as_html")),
+    route("/api/open/{run:run}/panel.svg", _later("hardgap.ui.opened:show_panel")),
+    route("/api/open/{run:run}/finding", _later("hardgap.ui.opened:show_finding")),
+    route("/api/ask/{run:run}", _later("hardgap.ui.symbolic:ask")),
 ]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.requests import Request
@@ -15,12 +15,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from hardgap.core.errors import BadInput
+from hardgap.core.run import Run
 from hardgap.runs.store import Store
 from hardgap.ui.guard import BODY, said
 
 if TYPE_CHECKING:
     from hardgap.ui.live import Live
 
+R = TypeVar("R", bound=Run)
 LONGEST = 2000
 
 
@@ -54,9 +56,9 @@ class Asked:
         return self.request.app.state.live  # type: ignore[no-any-return]
 
     @property
-    def kept(self) -> Path | None:
-        """Where measured baselines are, if not in the store."""
-        return self.request.app.state.kept  # type: ignore[no-any-return]
+    def results(self) -> Path | None:
+        """A folder of measured runs, which may hold more than the store took in."""
+        return self.request.app.state.results  # type: ignore[no-any-return]
 
     @contextmanager
     def store(self) -> Iterator[Store]:
@@ -94,6 +96,13 @@ class Asked:
         if not isinstance(found, dict):
             raise BadInput("the request is not a JSON object")
         return found
+
+
+def of_kind(kind: type[R], run: Run) -> R:
+    """A run of the world that an answer is about."""
+    if not isinstance(run, kind):
+        raise BadInput(f"{run.describe()}: a run of the other experiment has nothing to show here")
+    return run
 
 
 def route(path: str, answer: Callable[[Asked], Any], method: str = "GET") -> Route:

@@ -11,14 +11,13 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 
 from hardgap.core.errors import BadInput
-from hardgap.runs.checkpoints import Checkpoints
 from hardgap.runs.store import Store
 from hardgap.ui import ledger, runs
 from hardgap.ui.app import make_app
 from hardgap.ui.asking import Asked
 from hardgap.ui.copies import as_script, page
 from hardgap.ui.explore import explore
-from hardgap.ui.film import frame, show_film
+from hardgap.ui.film import frame, has_film, show_film
 from hardgap.ui.filming import film_answers
 
 SIZE = 50
@@ -28,12 +27,12 @@ VIEWS = ("explore", "scrub", "ledger", "runs")
 Tell = Callable[[str, int, int], None]
 
 
-def write_bundle(folder: Path, store: Path, kept: Path | None, tell: Tell) -> int:
+def write_bundle(folder: Path, store: Path, results: Path | None, tell: Tell) -> int:
     """Write the page and its data; how many files. A folder that holds anything else is left alone."""
     if folder.exists() and any(folder.iterdir()) and not (folder / "index.html").exists():
         raise BadInput(f"{folder} holds something else: name an empty or new folder", of="bundle")
     (folder / "data").mkdir(parents=True, exist_ok=True)
-    app = make_app(store, token="", kept=kept)
+    app = make_app(store, token="", results=results)
     answers: dict[str, Any] = {}
     files: dict[str, str] = {}
     for name, part in [*_explored(tell), *_listed(app, tell), *_films(app, tell), *_claims(app, tell)]:
@@ -85,7 +84,7 @@ def _films(app: Starlette, tell: Tell) -> Iterator[Part]:
     """The newest runs whose weights are here."""
     store = Store(app.state.folder)
     newest = store.listed(where=[("experiment", "automaton"), ("status", "done")], sort="-created")
-    shown = [one for one in newest if Checkpoints(store.folder, one.id).snapshots()][:MOST_FILMS]
+    shown = [one for one in newest if has_film(store, one.id)][:MOST_FILMS]
     store.close()
     where = [("where", "experiment=automaton"), ("where", "status=done")]
     asked = f"page=0&size={SIZE}&sort=-created&{urlencode(where, quote_via=quote)}"
@@ -94,10 +93,9 @@ def _films(app: Starlette, tell: Tell) -> Iterator[Part]:
     yield None, {f"api/runs?{asked}": {"total": len(ids), "rows": [row for row in rows if row["id"] in ids]}}
     for place, one in enumerate(shown):
         tell("films", place, len(shown))
-        request = _asked(app, "", one.id)
-        film = show_film(request)
+        film = show_film(_asked(app, "", one.id))
         frames = [frame(app.state.folder, one.id, step) for step in film["frames"]]
-        yield f"film-{one.id}", film_answers(film, runs.show_run(request), frames)
+        yield f"film-{one.id}", film_answers(film, frames)
 
 
 def _claims(app: Starlette, tell: Tell) -> Iterator[Part]:

@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from torch import nn
 
 from hardgap.core.errors import BadInput
-from hardgap.core.run import Run, only
+from hardgap.core.run import Run
 from hardgap.nn.hooks import DoesNotApply, as_cells, logits_of
-from hardgap.runs.checkpoints import Checkpoints
 from hardgap.runs.execute import load_model, single_thread
 from hardgap.runs.store import Store
-from hardgap.ui.asking import Asked
+from hardgap.runs.weights import Weights, own_snapshots, with_snapshots
+from hardgap.ui.asking import Asked, of_kind
+from hardgap.ui.runs import slim
 from hardgap.worlds.automaton.circuits.attention import attention_maps
 from hardgap.worlds.automaton.circuits.lens import logit_lens
 from hardgap.worlds.automaton.circuits.recovered import recovered_table
@@ -37,17 +38,35 @@ def show_film(asked: Asked) -> dict[str, Any]:
     """Which frames a run has, and what stays the same in all of them."""
     with asked.store() as store:
         row = store.get(asked.run)
-        (run,) = only(AutomatonRun, [row.config])
+        run = of_kind(AutomatonRun, row.config)
+        found = _filmed(store, row.id)
         return {
             "id": row.id,
-            "about": run.describe(),
+            "about": found.about(run),
+            "replica": found.replica,
             "rule": run.rule,
             "radius": run.gap.rule.radius,
             "hidden": list(run.gap.hidden),
             "table": run.gap.rule.table.tolist(),
-            "frames": list(Checkpoints(store.folder, row.id).snapshots()),
+            "frames": _frames(found, row.id),
+            "curve": [slim(point) for point in found.store.curve(row.id)],
             **truth(run),
         }
+
+
+def has_film(store: Store, run_id: str) -> bool:
+    """Whether more than the end of a run can be looked at."""
+    return len(_frames(_filmed(store, run_id), run_id)) > 1
+
+
+def _filmed(store: Store, run_id: str) -> Weights:
+    """Where a run has several snapshots, or else one: its own place, or its replica's."""
+    several = with_snapshots(store, run_id, 2)
+    return several if _frames(several, run_id) else with_snapshots(store, run_id, 1)
+
+
+def _frames(found: Weights, run_id: str) -> list[int]:
+    return own_snapshots(found.store, found.store.get(run_id))
 
 
 def show_frame(asked: Asked) -> dict[str, Any]:
@@ -63,7 +82,7 @@ def frame(folder: Path, run_id: str, step: int) -> dict[str, Any]:
         model, run = load_model(store, run_id, step)
     finally:
         store.close()
-    (automaton,) = only(AutomatonRun, [run])
+    automaton = of_kind(AutomatonRun, run)
     rows = shown_rows(automaton)
     found: dict[str, Any] = {"step": step, "probabilities": probabilities(model, rows[0])}
     entries = recovered_table(model, automaton.gap, rows, contexts=CONTEXTS)

@@ -19,7 +19,6 @@ from hardgap.report.figures import HIDDEN, HOLDOUT, STYLE, VISIBLE
 from hardgap.ui.asking import Asked
 from hardgap.ui.copies import page
 from hardgap.ui.film import frame, show_film
-from hardgap.ui.runs import show_run
 
 FRAME_MS, LAST_MS = 450, 2500
 PLACES = {"curve": (0.08, 0.34, 0.38, 0.5), "true": (0.5, 0.3, 0.22, 0.56), "own": (0.75, 0.3, 0.22, 0.56),
@@ -27,8 +26,8 @@ PLACES = {"curve": (0.08, 0.34, 0.38, 0.5), "true": (0.5, 0.3, 0.22, 0.56), "own
 
 
 def as_gif(asked: Asked) -> Response:
-    film, run, frames = _all(asked)
-    images = [_drawn(film, run["curve"], one) for one in frames]
+    film, frames = _all(asked)
+    images = [_drawn(film, one) for one in frames]
     buffer = io.BytesIO()
     durations = [FRAME_MS] * (len(images) - 1) + [LAST_MS]
     images[0].save(buffer, "GIF", save_all=True, append_images=images[1:], duration=durations, loop=0)
@@ -36,24 +35,22 @@ def as_gif(asked: Asked) -> Response:
 
 
 def as_html(asked: Asked) -> Response:
-    film, run, frames = _all(asked)
-    run_id, start = film["id"], f"#scrub?run={film['id']}"
-    text = page(film_answers(film, run, frames), {}, ["scrub"], start)
-    return _file(text.encode(), "text/html", run_id, "html")
+    film, frames = _all(asked)
+    text = page(film_answers(film, frames), {}, ["scrub"], f"#scrub?run={film['id']}")
+    return _file(text.encode(), "text/html", film["id"], "html")
 
 
-def film_answers(film: dict[str, Any], run: dict[str, Any], frames: list[dict[str, Any]]) -> dict[str, Any]:
+def film_answers(film: dict[str, Any], frames: list[dict[str, Any]]) -> dict[str, Any]:
     """What the view of a film asks for, by its address."""
-    run_id = film["id"]
-    found = {f"api/film/{run_id}": film, f"api/runs/{run_id}": run}
-    return found | {f"api/film/{run_id}/frame?step={one['step']}": one for one in frames}
+    path = f"api/film/{film['id']}"
+    return {path: film} | {f"{path}/frame?step={one['step']}": one for one in frames}
 
 
-def _all(asked: Asked) -> tuple[dict[str, Any], dict[str, Any], list[dict[str, Any]]]:
-    film, run = show_film(asked), show_run(asked)
+def _all(asked: Asked) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    film = show_film(asked)
     if not film["frames"]:
         raise BadInput(f"run {film['id']} has no weights here: make them again first")
-    return film, run, [frame(asked.folder, film["id"], step) for step in film["frames"]]
+    return film, [frame(asked.folder, film["id"], step) for step in film["frames"]]
 
 
 def _file(content: bytes, media: str, run_id: str, kind: str) -> Response:
@@ -61,13 +58,13 @@ def _file(content: bytes, media: str, run_id: str, kind: str) -> Response:
     return Response(content, media_type=media, headers=headers)
 
 
-def _drawn(film: dict[str, Any], curve: list[dict[str, Any]], one: dict[str, Any]) -> Image.Image:
+def _drawn(film: dict[str, Any], one: dict[str, Any]) -> Image.Image:
     """A frame: the curve up to here, the true rollout, the network's own, and its table."""
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(8, 4.6), dpi=90)
         places = {name: figure.add_axes(box) for name, box in PLACES.items()}
         figure.suptitle(film["about"], x=0.01, ha="left", fontsize=11, fontweight="bold")
-        _curve(places["curve"], curve, one["step"])
+        _curve(places["curve"], film["curve"], one["step"])
         hidden = np.array(film["hidden_cells"], dtype=bool)
         _cells(places["true"], np.array(film["rows"], dtype=float), hidden, "true rollout")
         _cells(places["own"], np.array(one["probabilities"]), hidden, "the network's own", np.array(film["rows"]))

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hardgap.core.errors import BadInput
 from hardgap.core.specs import Scale, check_scale
 from hardgap.runs.store import Store
 from hardgap.ui.asking import Asked
 
-_known: dict[tuple[Any, ...], dict[str, Any]] = {}
+if TYPE_CHECKING:
+    from hardgap.studies.measure import StudyResult
+    from hardgap.studies.study import Study
+
+_known: dict[tuple[Any, ...], StudyResult] = {}
 _one_at_a_time = threading.Lock()
 
 
@@ -29,39 +33,54 @@ def list_claims(asked: Asked) -> list[dict[str, Any]]:
 
 
 def show_claim(asked: Asked) -> dict[str, Any]:
-    """What was measured of one claim, beside what was published."""
-    from hardgap.studies.measure import measure
+    """What was measured of one claim, beside what was published, judged among all rows of its table."""
+    from hardgap.studies.measure import judged
     from hardgap.studies.study import STUDIES
 
     name, scale = asked.text("name"), _scale(asked)
     if name not in STUDIES:
         raise BadInput(f"there is no claim {name:.60}")
+    together = [one for one in STUDIES.values() if _table(one) == _table(STUDIES[name])]
     with _one_at_a_time, asked.store() as store:
-        key = (name, scale, asked.folder, *_state(store))
-        if key not in _known:
-            if asked.kept is not None and not asked.kept.is_dir():
-                raise BadInput(f"there is no folder {asked.kept}")
-            found = measure(STUDIES[name], scale, store, asked.kept)
-            _known[key] = {
-                "name": name,
-                "claim": found.study.claim,
-                "verdict": found.verdict,
-                "tables": [
-                    {"title": t.title, "columns": list(t.columns), "right": list(t.right), "notes": list(t.notes),
-                     "rows": [[str(cell) for cell in row] for row in t.rows]}
-                    for t in (found.tables() if any(arm.n or arm.value is not None for arm in found.arms) else [])
-                ],
-                "groups": [arm.runs[0].id for arm in found.arms if arm.runs],
-            }  # fmt: skip
-        return _known[key]
+        results = judged([_measured(asked, store, one, scale) for one in together])
+    return _shown(next(one for one in results if one.name == name))
+
+
+def _measured(asked: Asked, store: Store, study: Study, scale: Scale) -> StudyResult:
+    """What the store says about a study; asked again only when a run has been finished or removed."""
+    from hardgap.studies.ledger import kept_in
+    from hardgap.studies.measure import measure
+
+    ((done, last),) = store.query("SELECT count(*), max(finished) FROM runs WHERE status = 'done'")
+    key = (asked.folder, study.name, scale, done, last)
+    if key not in _known:
+        kept = kept_in(asked.results, study) if asked.results else None
+        _known[key] = measure(study, scale, store, kept if kept and kept.is_dir() else None)
+    return _known[key]
+
+
+def _shown(found: StudyResult) -> dict[str, Any]:
+    measured = any(arm.n or arm.value is not None for arm in found.arms)
+    tables = [
+        {"title": table.title, "columns": list(table.columns), "right": list(table.right), "notes": list(table.notes),
+         "rows": [[str(cell) for cell in row] for row in table.rows]}
+        for table in (found.tables() if measured else [])
+    ]  # fmt: skip
+    groups = [arm.runs[0].id for arm in found.arms if arm.runs]
+    return {
+        "name": found.name,
+        "claim": found.study.claim,
+        "verdict": found.verdict,
+        "tables": tables,
+        "groups": groups,
+    }
+
+
+def _table(study: Study) -> tuple[str, str]:
+    return study.tables, study.name.partition("/")[0]
 
 
 def _scale(asked: Asked) -> Scale:
     scale = asked.text("scale", "desk")
     check_scale(scale)
     return scale  # type: ignore[return-value]
-
-
-def _state(store: Store) -> tuple[Any, ...]:
-    """What changes whenever a run is finished or removed."""
-    return tuple(store.query("SELECT count(*), max(finished) FROM runs WHERE status = 'done'")[0])

@@ -241,7 +241,10 @@ async def _told(live: Live, folder: Path, run_id: str, last: int) -> AsyncIterat
             found = await run_in_threadpool(_look, folder, run_id, last)
             parts = [_event("point", slim(point), point["step"]) for point in found["points"]]
             last = max([last, *(point["step"] for point in found["points"])])
-            now = {"status": found["status"], "step": found["step"], "error": found["error"]} | last_words
+            now = {"step": found["step"], **last_words, "status": found["status"]}
+            now["error"] = found["error"] or last_words.get("error")
+            if now["state"] == "resting":  # the last that was said may be of a step before the end
+                now["step"] = found["step"]
             if now != said:
                 parts.append(_event("now", now))
                 said = now

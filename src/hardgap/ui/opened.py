@@ -12,14 +12,13 @@ from matplotlib.figure import Figure
 from starlette.responses import Response
 
 from hardgap.core.errors import BadInput
-from hardgap.core.run import only
 from hardgap.report.figures import STYLE, as_svg
 from hardgap.runs.execute import load_trained, single_thread
 from hardgap.runs.store import Store
 from hardgap.studies.circuits.findings import FINDINGS
 from hardgap.studies.circuits.panels import PANELS, reason_panel
 from hardgap.theory.construction import construct
-from hardgap.ui.asking import Asked
+from hardgap.ui.asking import Asked, of_kind
 from hardgap.worlds.automaton.circuits.opening import ANALYSES, Subject, open_network, rows_of, subject_of
 from hardgap.worlds.automaton.circuits.tables import TABLES
 from hardgap.worlds.automaton.run import AutomatonRun
@@ -82,7 +81,7 @@ def _opened(folder: Path, run_id: str, name: str, which: str) -> dict[str, Any]:
 def _subject(folder: Path, run_id: str, which: str) -> Subject:
     store = Store(folder)
     try:
-        (run,) = only(AutomatonRun, [store.get(run_id).config])
+        run = of_kind(AutomatonRun, store.get(run_id).config)
         if which == TRAINED:
             return subject_of(load_trained(store, run_id))
     finally:

@@ -16,6 +16,7 @@ from hardgap.core.wording import flattened
 from hardgap.report.statistics import paired_p, wilson
 from hardgap.runs.groups import bands, group_of, groups, without_seed
 from hardgap.runs.listing import NUMBERS, PLAIN, SUMMARY, Listed, config_fields
+from hardgap.runs.replicas import remove_replica
 from hardgap.runs.store import Store
 from hardgap.runs.summary import SUCCESS
 from hardgap.ui.asking import Asked
@@ -178,6 +179,7 @@ def delete(asked: Asked) -> dict[str, Any]:
     with asked.store() as store:
         run_id = store.find(asked.run)
         store.remove(run_id)
+        remove_replica(store, run_id)
         if (kept := Checkpoints(store.folder, run_id).remove()) is not None:
             raise BadInput(f"run {run_id} is removed, but files of it stay: {kept.strerror}")
     return {"removed": run_id}

@@ -33,15 +33,18 @@ class Impatient(H11Protocol):
             self.transport.close()
 
 
-def serve(folder: Path, host: str, port: int | None, kept: Path | None, on_start: Callable[[str], None]) -> None:
-    """Serve the page of a store until Ctrl-C; `on_start` is told the address that may change something."""
+def serve(folder: Path, host: str, port: int | None, results: Path | None, on_start: Callable[[str], None]) -> None:
+    """Serve the page of a store until Ctrl-C; `on_start` is told the address that may change something.
+
+    `results` has measured baselines and the weights of some runs.
+    """
     token = secrets.token_urlsafe(18)
     bound = _bound(host, port)
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{bound.getsockname()[1]}/?token={token}"
     on_start(address)
     with bound, suppress(KeyboardInterrupt):
-        server_of(make_app(folder, token, host, kept)).run(sockets=[bound])
+        server_of(make_app(folder, token, host, results)).run(sockets=[bound])
 
 
 def server_of(app: Starlette) -> uvicorn.Server:

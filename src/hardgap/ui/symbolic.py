@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from hardgap.core.errors import BadInput
-from hardgap.core.run import only
 from hardgap.core.task import Trained
 from hardgap.runs.execute import load_trained, single_thread
 from hardgap.runs.store import Store
-from hardgap.ui.asking import Asked
+from hardgap.runs.weights import find_weights
+from hardgap.ui.asking import Asked, of_kind
 from hardgap.worlds.chains.ask import ask_trained
 from hardgap.worlds.chains.chains import Arithmetic
 from hardgap.worlds.chains.circuits.inputs import substituted
@@ -26,14 +26,15 @@ def ask(asked: Asked) -> dict[str, Any]:
     """The network's derivation; of `to`, after c and d were swapped for values that this second operator explains."""
     with asked.store() as store:
         run_id = store.find(asked.run)
-        (run,) = only(SymbolicRun, [store.get(run_id).config])
+        run = of_kind(SymbolicRun, store.get(run_id).config)
+        about = find_weights(store, run_id).about(run)
     arithmetic, numbers = run.gap.arithmetic, _numbers(asked.text("numbers"))
     if to := asked.text("to", ""):
         numbers = _swapped(arithmetic, numbers, to)
     reply = ask_trained(_trained(asked.folder, run_id), numbers).as_dict()
     symbols = [one.symbol for one in arithmetic.operators]
-    about = {"about": run.describe(), "names": list(arithmetic.input_names), "symbols": symbols}
-    return {**about, "most": arithmetic.size - 1, "numbers": numbers, **reply}
+    told = {"about": about, "names": list(arithmetic.input_names), "symbols": symbols, "most": arithmetic.size - 1}
+    return {**told, "numbers": numbers, **reply}
 
 
 def _numbers(text: str) -> list[int]:

@@ -55,9 +55,9 @@ function Table({ rule, hidden, toggle }) {
     <p class="small quiet">Rule ${rule.name} = <code>${rule.formula}</code>; as a polynomial <code>${rule.polynomial}</code>${
       rule.alike.length > 0 && html`; the same up to mirror and negative: ${rule.alike.join(", ")}`}.</p>
     <ul class="entries">${rule.table.map((out, p) => html`<li key=${p}>
-      <button class="entry mono" aria-pressed=${hidden.has(p)} onClick=${() => toggle(p)}
-        aria-label=${`Entry ${bits(p, rule.radius)}, output ${out}, ${hidden.has(p) ? "hidden: show it" : "visible: hide it"}`}>
-        <span class="cells">${bits(p, rule.radius)}</span><span class="out">${hidden.has(p) ? "?" : out}</span></button></li>`)}</ul>
+      <button class="entry mono" aria-pressed=${hidden.has(p)} onClick=${() => toggle(p)}>
+        <span class="cells">${bits(p, rule.radius)}</span> <span class="out">${hidden.has(p) ? "?" : out}</span>
+        <span class="heard">${hidden.has(p) ? "hidden entry: show it" : "visible entry: hide it"}</span></button></li>`)}</ul>
   </section>`;
 }
 

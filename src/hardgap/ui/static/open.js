@@ -1,7 +1,7 @@
 // Open it: the panels of a trained network beside those of the network that is constructed to compute the rule.
 import { html, useState } from "./vendor/preact-htm.js";
 import { change, link } from "./address.js";
-import { Problem } from "./parts.js";
+import { Problem, Wide } from "./parts.js";
 import { Choose } from "./scrub.js";
 import { useAnswer } from "./server.js";
 
@@ -37,6 +37,6 @@ function Panel({ run, name, of }) {
   return html`<section class="card" aria-busy=${!drawn}><h3>The ${of} network</h3><${Problem} error=${error} />
     ${!drawn && !error && html`<p class="quiet" role="status">Opening it …</p>`}
     ${data && html`<img class="panel" src=${`api/open/${run}/panel.svg?${words}`} alt=${`${name} of the ${of} network. ${data.says}`} onLoad=${() => setDrawn(true)} width="560" height="460" />`}
-    ${data?.table && html`<details><summary>As a table</summary><div class="scroll" tabindex="0" role="region" aria-label=${data.table.title || name}><table><caption>${data.table.title}</caption>
-      <thead><tr>${data.table.columns.map((one) => html`<th>${one}</th>`)}</tr></thead><tbody>${data.table.rows.map((row) => html`<tr>${row.map((cell) => html`<td>${cell}</td>`)}</tr>`)}</tbody></table></div></details>`}</section>`;
+    ${data?.table && html`<details><summary>As a table</summary><${Wide} label=${data.table.title || name}><table><caption>${data.table.title}</caption>
+      <thead><tr>${data.table.columns.map((one) => html`<th>${one}</th>`)}</tr></thead><tbody>${data.table.rows.map((row) => html`<tr>${row.map((cell) => html`<td>${cell}</td>`)}</tr>`)}</tbody></table><//></details>`}</section>`;
 }

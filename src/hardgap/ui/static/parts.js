@@ -6,6 +6,9 @@ export const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 
 export const Problem = ({ error }) => error && html`<p class="error" role="alert">${error}</p>`;
 
+// What may be wider than the screen moves by itself, with the keyboard too.
+export const Wide = ({ label, children }) => html`<div class="scroll" tabindex="0" role="region" aria-label=${label}>${children}</div>`;
+
 export function Copy({ title, text }) {
   const [said, setSaid] = useState("");
   const copy = () => navigator.clipboard.writeText(text).then(() => setSaid("copied"), () => setSaid("select it to copy"));

@@ -2,7 +2,7 @@
 import { html, useEffect, useState } from "./vendor/preact-htm.js";
 import { change, link } from "./address.js";
 import { Bands, Curve } from "./chart.js";
-import { Copy, percent, plural, Problem } from "./parts.js";
+import { Copy, percent, plural, Problem, Wide } from "./parts.js";
 import { isCopy, mayChange, send, useAnswer } from "./server.js";
 
 const SIZE = 50;
@@ -31,7 +31,7 @@ function List({ at }) {
     </div>
     <${Problem} error=${error} />
     ${data && html`
-      <div class="scroll" tabindex="0" role="region" aria-label="Table of runs">${groups ? html`<${GroupTable} rows=${data.rows} at=${at} />` : html`<${RunTable} rows=${data.rows} at=${at} />`}</div>
+      <${Wide} label="Table of runs">${groups ? html`<${GroupTable} rows=${data.rows} at=${at} />` : html`<${RunTable} rows=${data.rows} at=${at} />`}<//>
       <${Pages} total=${data.total} page=${page} />`}`;
 }
 
@@ -67,7 +67,7 @@ function GroupTable({ rows, at }) {
     <table><thead><tr><th>group</th><th class="number">runs</th><th class="number">done</th><th class="number">recovered</th><th class="number">mean holdout</th>${!isCopy() && html`<th>compare</th>`}</tr></thead>
     <tbody>${rows.map((one) => html`<tr key=${one.id}><td><a href=${link("runs", { group: one.id })}>${one.about}</a></td><td class="number">${one.runs}</td><td class="number">${one.done}</td>
       <td class="number">${one.recovered}</td><td class="number">${percent(one.holdout)}</td>
-      ${!isCopy() && html`<td><button aria-pressed=${at.a === one.id} aria-label=${`Compare ${one.about}`} onClick=${() => pick(one.id)}>${at.a === one.id ? "chosen" : "choose"}</button></td>`}</tr>`)}</tbody></table>`;
+      ${!isCopy() && html`<td><button aria-pressed=${at.a === one.id} aria-label=${`${at.a === one.id ? "chosen" : "choose"} to compare: ${one.about}`} onClick=${() => pick(one.id)}>${at.a === one.id ? "chosen" : "choose"}</button></td>`}</tr>`)}</tbody></table>`;
 }
 
 function Pages({ total, page }) {
@@ -102,7 +102,7 @@ function OneRun({ id }) {
       ${mayChange() && html`<button onClick=${act(remove)}>Remove</button>`}
     </div>
     <div class="cards"><section class="card"><h3>Again</h3>${data.command && html`<${Copy} title="Command line" text=${data.command} />`}${data.python && html`<${Copy} title="Python" text=${data.python} />`}</section>
-      <section class="card"><h3>Config, where it differs from the defaults</h3><table><tbody>${Object.entries(data.config).map(([name, value]) => html`<tr><td class="mono">${name}</td><td class="mono">${JSON.stringify(value)}</td></tr>`)}</tbody></table></section></div>`;
+      <section class="card"><h3>Config, where it differs from the defaults</h3><${Wide} label="Config"><table><tbody>${Object.entries(data.config).map(([name, value]) => html`<tr><td class="mono">${name}</td><td class="mono">${JSON.stringify(value)}</td></tr>`)}</tbody></table><//></section></div>`;
 }
 
 function OneGroup({ id }) {
@@ -111,8 +111,8 @@ function OneGroup({ id }) {
   return html`<h2>${data.about}</h2>
     <p>${data.recovered} of ${plural(data.done, "finished run")} recovered the gap${data.wilson && ` (95 % interval ${percent(data.wilson[0], 0)} to ${percent(data.wilson[1], 0)})`}; a run that has ended counts on where it ended.</p>
     ${data.done > 0 && html`<div class="card"><${Bands} bands=${data.bands} title=${data.about} /></div>`}
-    <table><caption>Its runs</caption><thead><tr><th>seed</th><th>run</th><th>status</th><th class="number">visible</th><th class="number">holdout</th></tr></thead>
-      <tbody>${data.runs.map((one) => html`<tr><td>${one.seed}</td><td class="mono"><a href=${link("runs", { run: one.id })}>${one.id}</a></td><td>${one.status}</td><td class="number">${percent(one.visible)}</td><td class="number">${percent(one.holdout)}</td></tr>`)}</tbody></table>`;
+    <${Wide} label="Its runs"><table><caption>Its runs</caption><thead><tr><th>seed</th><th>run</th><th>status</th><th class="number">visible</th><th class="number">holdout</th></tr></thead>
+      <tbody>${data.runs.map((one) => html`<tr><td>${one.seed}</td><td class="mono"><a href=${link("runs", { run: one.id })}>${one.id}</a></td><td>${one.status}</td><td class="number">${percent(one.visible)}</td><td class="number">${percent(one.holdout)}</td></tr>`)}</tbody></table><//>`;
 }
 
 function Pairs({ a, b }) {
@@ -123,6 +123,6 @@ function Pairs({ a, b }) {
     <p>${plural(data.pairs.length, "seed")} in both: ${counts.both} recovered by both, ${counts.a} by the first alone, ${counts.b} by the second alone, ${counts.neither} by neither
       (McNemar's exact test: p = ${data.p.toPrecision(2)}).${data.difference !== null && html` Holdout accuracy differs by ${percent(data.difference)} in the mean.`}</p>
     <div class="cards">${data.about.map((about, i) => html`<section class="card"><h3>${i ? "Second" : "First"}: <a href=${link("runs", { group: data.ids[i] })}>${about}</a></h3><${Bands} bands=${data.bands[i]} title=${about} /></section>`)}</div>
-    <table><caption>Holdout accuracy in the end</caption><thead><tr><th>seed</th><th class="number">first</th><th class="number">second</th><th class="number">difference</th></tr></thead>
-      <tbody>${data.pairs.map((one) => html`<tr><td>${one.seed}</td><td class="number">${percent(one.a)}</td><td class="number">${percent(one.b)}</td><td class="number">${percent(one.a - one.b)}</td></tr>`)}</tbody></table>`;
+    <${Wide} label="Holdout accuracy in the end"><table><caption>Holdout accuracy in the end</caption><thead><tr><th>seed</th><th class="number">first</th><th class="number">second</th><th class="number">difference</th></tr></thead>
+      <tbody>${data.pairs.map((one) => html`<tr><td>${one.seed}</td><td class="number">${percent(one.a)}</td><td class="number">${percent(one.b)}</td><td class="number">${percent(one.a - one.b)}</td></tr>`)}</tbody></table><//>`;
 }

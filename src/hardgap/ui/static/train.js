@@ -104,7 +104,7 @@ export function Watched({ id }) {
       if (ended || word === "rewind") follow();
     } catch (problem) { setError(problem.message); }
   };
-  const last = curve.at(-1), going = now.state === "training", state = now.status === "done" ? "done" : now.state === "resting" ? now.status : now.state ?? "…";
+  const last = curve.at(-1), going = now.state === "training" && now.status !== "done", state = now.status === "done" ? "done" : now.state === "resting" ? now.status : now.state ?? "…";
   const rested = ended && film?.frames.length && !now.probabilities ? `api/film/${id}/frame?step=${film.frames.at(-1)}` : "";
   const kept = useAnswer(rested).data;
   const likely = useMemo(() => now.probabilities ?? kept?.probabilities, [JSON.stringify(now.probabilities), kept]);
