@@ -42,7 +42,7 @@ def test_what_is_over_at_once_says_nothing(capsys: pytest.CaptureFixture[str]) -
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        ("identify 150 --hide 2 --rows 5 --json", "3/6 rule: all the rows"),
+        ("identify 150 --hide 2 --rows 5 --json", "5/8 rule: all the rows"),
         ("baselines --rule 30 --hide 3 --method KNN --method KRR --json", "1/2 KRR"),
         ("construct 110 --width 5 --json", "8/8192 every row of width 3"),
         ("prove --rule 90 --json", "every method on every hidden pattern"),

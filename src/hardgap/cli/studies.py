@@ -83,7 +83,8 @@ def measure_studies(
     if asked.figure is not None:
         from hardgap.report.figures import save_figure
 
-        save_figure(part(_figure_of(chosen))(results), asked.figure)
+        drawn = [one for one in results if one.study.figure is not None]
+        save_figure(part(_figure_of(chosen))(drawn), asked.figure)
     return code, results
 
 
@@ -110,10 +111,11 @@ def show_list(studies: Sequence[Study], asked: Asked, output: Output) -> None:
 
 
 def _figure_of(studies: Sequence[Study]) -> str:
-    """The one figure of these studies, or why there is none."""
-    if undrawn := [one.name for one in studies if one.figure is None]:
-        raise BadInput(f"--figure: there is no figure of {undrawn[0]}")
-    if len(figures := {one.figure for one in studies}) > 1:
+    """The one figure of these studies, of those among them that have one, or why there is none."""
+    figures = {one.figure for one in studies if one.figure is not None}
+    if not figures:
+        raise BadInput(f"--figure: there is no figure of {studies[0].name}")
+    if len(figures) > 1:
         raise BadInput("--figure: these studies are several figures; name those of one")
     return str(figures.pop())
 

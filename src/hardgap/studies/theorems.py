@@ -31,7 +31,7 @@ FILE = "theorems.json"
 
 STATEMENTS = 34
 """Checks of the registry, which is not loaded for their number alone."""
-OURS = (9, 10, 12, 14, 15, 16, 29, 31, 32)
+OURS = (9, 10, 12, 14, 15, 16, 30, 32, 33)
 """The places of those that are not the paper's."""
 
 
