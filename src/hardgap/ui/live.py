@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ from hardgap.worlds.automaton.run import AutomatonRun
 LOOK_SECONDS = 0.25
 ALIVE_SECONDS = 10.0
 MOST_STREAMS = 32
+MOST_WORKERS = max(2, os.cpu_count() or 1)
 DOING = ("pause", "resume", "step", "stop")
 
 
@@ -54,9 +55,10 @@ class Worker:
 
     def _hear(self) -> None:
         assert self._process.stdout is not None
-        for line in self._process.stdout:
-            with suppress(ValueError):  # what a library prints
-                self.last = self.last | json.loads(line)
+        with self._process.stdout as said:
+            for line in said:
+                with suppress(ValueError):  # what a library prints
+                    self.last = self.last | json.loads(line)
 
     def tell(self, word: str) -> None:
         assert self._process.stdin is not None
@@ -90,15 +92,27 @@ class Live:
         self.streams = 0
 
     def start(self, run_id: str, *, paused: bool = False, retrain: bool = False) -> None:
-        most = max(2, os.cpu_count() or 1)
         with self._lock:
-            if self.worker(run_id) is not None:
-                return
-            if sum(one.alive for one in self._workers.values()) >= most:
-                raise BadInput(f"{most} runs are training already: stop one first")
-            if (before := self._workers.pop(run_id, None)) is not None:
-                before.end()  # it has left already; its pipes are closed
-            self._workers[run_id] = Worker(self._folder, run_id, paused=paused, retrain=retrain)
+            if self.worker(run_id) is None:
+                self._check_room(run_id)
+                self._begin(run_id, paused=paused, retrain=retrain)
+
+    def start_over(self, run_id: str, forget: Callable[[], None]) -> None:
+        """Wait at the start of a run that is forgotten first: only once nothing can refuse the start any more."""
+        with self._lock:
+            self._check_room(run_id)
+            self.stop(run_id)
+            forget()
+            self._begin(run_id, paused=True, retrain=False)
+
+    def _check_room(self, run_id: str) -> None:
+        if sum(one.alive for name, one in self._workers.items() if name != run_id) >= MOST_WORKERS:
+            raise BadInput(f"{MOST_WORKERS} runs are training already: stop one first")
+
+    def _begin(self, run_id: str, *, paused: bool, retrain: bool) -> None:
+        if (before := self._workers.pop(run_id, None)) is not None:
+            before.end()  # it has left already; its pipes are closed
+        self._workers[run_id] = Worker(self._folder, run_id, paused=paused, retrain=retrain)
 
     def worker(self, run_id: str) -> Worker | None:
         """The process that trains a run at the moment."""
@@ -198,6 +212,7 @@ def control(asked: Asked) -> dict[str, Any]:
         live.start(row.id, retrain=True)
     elif word in DOING:
         if (worker := live.worker(row.id)) is None and row.status != "done":
+            _refuse_plugins(row.config)
             live.start(row.id, paused=word != "resume")
         if (worker := live.worker(row.id)) is not None:
             worker.tell(word)
@@ -210,12 +225,14 @@ def _rewind(asked: Asked, run: Run) -> None:
     """Forget what was trained of a run and wait at its start: the same weights, since they follow from its config."""
     from hardgap.runs.checkpoints import Checkpoints
 
-    asked.live.stop(run.id)
-    with asked.store() as store:
-        store.remove(run.id)
-        Checkpoints(store.folder, run.id).remove()
-        store.add([run])
-    asked.live.start(run.id, paused=True)
+    def forget() -> None:
+        with asked.store() as store:
+            store.remove(run.id)
+            Checkpoints(store.folder, run.id).remove()
+            store.add([run])
+
+    _refuse_plugins(run)
+    asked.live.start_over(run.id, forget)
 
 
 async def events(request: Request) -> Response:

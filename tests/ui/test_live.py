@@ -1,0 +1,48 @@
+"""Runs that the page trains: what it may begin, what it must not destroy, and what it says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hardgap as hg
+from hardgap.runs.checkpoints import Checkpoints
+from hardgap.runs.store import Store
+from hardgap.ui import live
+
+
+@pytest.fixture
+def two_at_most(ask: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As on a small machine; whoever trains at the end of a test is let go."""
+    monkeypatch.setattr(live, "MOST_WORKERS", 2)
+    yield
+    for one in ask.app.state.live._workers.values():
+        one._process.kill()
+        one.end()
+
+
+def test_a_finished_run_is_not_rewound_where_it_could_not_start_again(
+    ask: Any, folder: Path, two_at_most: None
+) -> None:
+    done = hg.train(hg.Automaton(150, hide=2, scale="smoke"), store=folder).id
+    for seed in (1, 2):
+        words = {"rule": "150", "hide": "2", "scale": "smoke", "seed": seed, "paused": True}
+        assert ask("/api/live", "POST", words).status == 200
+    refused = ask(f"/api/live/{done}", "POST", {"do": "rewind"})
+    assert (refused.status, refused.data["error"]) == (400, "2 runs are training already: stop one first")
+    store = Store(folder)
+    assert [point["step"] for point in store.curve(done)] == [0, 2]
+    assert list(Checkpoints(folder, done).snapshots()) == [0, 2]
+
+
+@pytest.mark.parametrize("word", ["rewind", "resume", "step", "retrain"])
+def test_somebodys_code_is_not_run_from_the_page_whatever_is_asked_for(
+    ask: Any, folder: Path, two_at_most: None, word: str
+) -> None:
+    store = Store(folder)
+    run = hg.Automaton(150, hide=2, scale="smoke").but(model={"kind": "plugin", "factory": "nobody:net"})
+    store.add([run])
+    assert "somebody's code" in ask(f"/api/live/{run.id}", "POST", {"do": word}).data["error"]
