@@ -122,6 +122,15 @@ def check_answer(answer: Any, request: Any) -> None:
         assert str(Path(__file__).parent.parent.parent) not in sentence
 
 
+def test_a_place_in_a_run_that_is_no_step_is_refused(ask: Any, filled: Path) -> None:
+    path = f"/api/live/{ask('/api/runs').data['rows'][0]['id']}/events"
+    for place in ("--5", "5-", "²", "٣", "1e3", "9" * 12, "-"):
+        answers = [ask(f"{path}?after={place}")]
+        if place != "٣":  # no header can hold it
+            answers.append(ask(path, headers=[HOST, (b"last-event-id", place.encode("latin-1"))]))
+        assert {answer.status for answer in answers} == {400}, place
+
+
 def test_every_address_that_changes_something_wants_the_token(ask: Any) -> None:
     """Also one that is added tomorrow: asked of the table of addresses itself."""
     reading = {"GET", "HEAD"}
@@ -202,6 +211,33 @@ def test_slow_and_broken_clients_hold_nobody_up(port: int) -> None:
         answer = _until_closed(connection)
         assert answer == b"" or answer.startswith((b"HTTP/1.1 400", b"HTTP/1.1 408")), answer
         assert b"Traceback" not in answer
+
+
+def test_who_asked_properly_once_is_not_waited_for_either_but_what_is_being_answered_goes_on(
+    port: int, folder: Path, fake_result: Any
+) -> None:
+    """A run that somebody else trains is followed without an end."""
+    run = fake_result("soft", 0, 1.0)[0]
+    store = Store(folder)
+    store.add([run])
+    assert store.claim([run.id], "somebody:1:1") is not None
+    good = b"GET /api/fields HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", port), timeout=3) as following:
+        following.sendall(b"GET /api/live/%b/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" % run.id.encode())
+        assert following.recv(65536).startswith(b"HTTP/1.1 200")
+        with socket.create_connection(("127.0.0.1", port), timeout=3) as slow:
+            for _ in range(2):  # a connection is used again
+                slow.sendall(good)
+                assert slow.recv(65536).startswith(b"HTTP/1.1 200")
+            slow.sendall(b"GET / HT")
+            while slow.recv(65536):  # closed in time, or this raises
+                pass
+        store.fail(run.id, "somebody:1:1", "gave up")
+        found = b""
+        while b"event: end" not in found:
+            part = following.recv(65536)
+            assert part, found
+            found += part
 
 
 def _until_closed(connection: socket.socket) -> bytes:

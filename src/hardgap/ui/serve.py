@@ -11,7 +11,7 @@ from pathlib import Path
 
 import uvicorn
 from starlette.applications import Starlette
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from hardgap.core.errors import BadInput
 from hardgap.ui.app import make_app
@@ -22,14 +22,22 @@ PORT = 8377
 
 
 class Impatient(H11Protocol):
-    """Closes a connection on which no whole request has come in time: uvicorn itself would wait for ever."""
+    """Closes a connection on which no whole request, first or next, has come in time: uvicorn would wait for ever."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self.loop.call_later(SILENT_SECONDS, self._close_if_silent)
+        self._expect_another()
 
-    def _close_if_silent(self) -> None:
-        if self.cycle is None and not self.transport.is_closing():
+    def on_response_complete(self) -> None:
+        answered = self.cycle
+        super().on_response_complete()  # which may begin with a request that has come already
+        self._expect_another(answered)
+
+    def _expect_another(self, answered: RequestResponseCycle | None = None) -> None:
+        self.loop.call_later(SILENT_SECONDS, self._close_if_silent, answered)
+
+    def _close_if_silent(self, answered: RequestResponseCycle | None) -> None:
+        if self.cycle is answered and not self.transport.is_closing():
             self.transport.close()
 
 
@@ -58,7 +66,7 @@ def server_of(app: Starlette) -> uvicorn.Server:
         access_log=False,
         server_header=False,
         limit_concurrency=MOST_AT_ONCE,
-        timeout_keep_alive=10,
+        timeout_keep_alive=5,
         timeout_graceful_shutdown=2,
     )
     return uvicorn.Server(config)
