@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -239,7 +240,7 @@ async def events(request: Request) -> Response:
     """A run as it trains, as server-sent events; after a break, from the evaluation after the last that came over."""
     app, run_id = request.app, str(request.path_params["run"])
     given = request.headers.get("last-event-id") or request.query_params.get("after") or "-1"
-    if not given.lstrip("-").isdigit() or len(given) > 12:
+    if not re.fullmatch(r"-?[0-9]{1,11}", given):
         raise BadInput("the last event's id is the step of an evaluation")
     live: Live = app.state.live
     if live.streams >= MOST_STREAMS:
