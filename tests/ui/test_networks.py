@@ -80,3 +80,18 @@ def test_a_network_is_asked_and_c_and_d_are_swapped_for_another_second_operator(
 def test_each_view_says_which_kind_of_run_it_is_for(ask: Any, chains: str) -> None:
     for path in (f"/api/film/{chains}", f"/api/open/{chains}/finding?panel=rule"):
         assert "the other experiment" in ask(path).data["error"]
+
+
+def test_what_can_be_looked_at_is_listed_apart_from_what_came_without_weights(
+    ask: Any, filled: Path, chains: str
+) -> None:
+    from hardgap.runs.checkpoints import Checkpoints
+
+    trained = hg.train(hg.Automaton(150, hide=5, scale="smoke"), store=filled).id
+    replica = ask("/api/runs?where=seed=2").data["rows"][0]["id"]
+    Checkpoints(filled / "replicas", replica).folder.mkdir(parents=True)
+    found = ask("/api/runs?kept=1&where=experiment=automaton&sort=created").data
+    assert [one["id"] for one in found["rows"]] == [replica, trained]
+    assert (found["total"], found["others"]) == (2, 5)
+    assert len(ask("/api/runs?kept=1&size=1&page=1").data["rows"]) == 1
+    assert ask("/api/runs").data["total"] == 8

@@ -107,9 +107,9 @@ class Reader:
         records = self._records(f"{chosen} {order} LIMIT ? OFFSET ?", *values, *more, *page)
         return list(self._whole(records, lambda record: as_listed(record, self._so_far)))
 
-    def count(self, where: Where = ()) -> int:
+    def count(self, where: Where = (), ids: Iterable[str] | None = None) -> int:
         """How many runs meet every condition."""
-        chosen, values = condition(where)
+        chosen, values = condition(where, ids)
         with self.named_errors():
             return int(self._db.execute(f"SELECT count(*) FROM runs {chosen}", values).fetchone()[0])
 

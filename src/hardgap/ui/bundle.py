@@ -83,14 +83,15 @@ def _by_member(groups: dict[str, Any]) -> dict[str, Any]:
 def _films(app: Starlette, tell: Tell) -> Iterator[Part]:
     """The newest runs whose weights are here."""
     store = Store(app.state.folder)
-    newest = store.listed(where=[("experiment", "automaton"), ("status", "done")], sort="-created")
+    done = [("experiment", "automaton"), ("status", "done")]
+    newest = store.listed(where=done, sort="-created", ids=runs.with_weights(store.folder))
     shown = [one for one in newest if has_film(store, one.id)][:MOST_FILMS]
+    others = store.count(done) - len(shown)
     store.close()
-    where = [("where", "experiment=automaton"), ("where", "status=done")]
-    asked = f"page=0&size={SIZE}&sort=-created&{urlencode(where, quote_via=quote)}"
-    rows = runs.list_runs(_asked(app, f"page=0&size=200&sort=-created&{urlencode(where)}"))["rows"]
-    ids = {one.id for one in shown}
-    yield None, {f"api/runs?{asked}": {"total": len(ids), "rows": [row for row in rows if row["id"] in ids]}}
+    where = [("where", f"{name}={value}") for name, value in done]
+    asked = f"page=0&size={SIZE}&sort=-created&{urlencode(where, quote_via=quote)}&kept=1"
+    rows = [runs.as_row(one) for one in shown]
+    yield None, {f"api/runs?{asked}": {"total": len(rows), "others": others, "rows": rows}}
     for place, one in enumerate(shown):
         tell("films", place, len(shown))
         film = show_film(_asked(app, "", one.id))

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from dataclasses import asdict
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -16,6 +17,7 @@ from hardgap.core.wording import flattened
 from hardgap.report.statistics import paired_p, wilson
 from hardgap.runs.groups import bands, group_of, groups, without_seed
 from hardgap.runs.listing import NUMBERS, PLAIN, SUMMARY, Listed, config_fields
+from hardgap.runs.replicas import FOLDER as REPLICAS
 from hardgap.runs.replicas import remove_replica
 from hardgap.runs.store import Store
 from hardgap.runs.summary import SUCCESS
@@ -29,11 +31,20 @@ CURVE = ("visible", "holdout")
 
 
 def list_runs(asked: Asked) -> dict[str, Any]:
+    """A page of the runs; with `kept`, of those whose weights are here, and how many others there are."""
     size, page = asked.whole("size", 50, 1, MOST_ON_A_PAGE), asked.whole("page", 0, 0, 10**6)
     where = _where(asked)
+    ids = with_weights(asked.folder) if asked.text("kept", "") else None
     with asked.store() as store:
-        rows = store.listed(where=where, sort=asked.text("sort", "-created"), limit=size, offset=page * size)
-        return {"total": store.count(where), "rows": [_row(one) for one in rows]}
+        sort = asked.text("sort", "-created")
+        rows = store.listed(where=where, sort=sort, limit=size, offset=page * size, ids=ids)
+        total = store.count(where, ids)
+        return {"total": total, "others": store.count(where) - total, "rows": [as_row(one) for one in rows]}
+
+
+def with_weights(folder: Path) -> list[str]:
+    """The runs of a store that have weights there, or whose replica has. Nothing is loaded to know it."""
+    return [path.name for place in (folder, folder / REPLICAS) for path in (place / "checkpoints").glob("*")]
 
 
 def fields(asked: Asked) -> dict[str, Any]:
@@ -50,7 +61,7 @@ def _where(asked: Asked) -> list[tuple[str, str]]:
     return [(name.strip(), value.strip()) for name, _, value in (one.partition("=") for one in given)]
 
 
-def _row(one: Listed) -> dict[str, Any]:
+def as_row(one: Listed) -> dict[str, Any]:
     found = one.summary or {}
     return {
         "id": one.id,
@@ -109,7 +120,7 @@ def show_group(asked: Asked) -> dict[str, Any]:
     return {
         "id": ids[0],
         "about": without_seed(listed[0].about) if listed else "",
-        "runs": [_row(one) | {"seed": one.config.get("seed", 0)} for one in listed],
+        "runs": [as_row(one) | {"seed": one.config.get("seed", 0)} for one in listed],
         "done": len(curves),
         "recovered": recovered,
         "wilson": wilson(recovered, len(curves)) if curves else None,
