@@ -46,3 +46,15 @@ def test_somebodys_code_is_not_run_from_the_page_whatever_is_asked_for(
     run = hg.Automaton(150, hide=2, scale="smoke").but(model={"kind": "plugin", "factory": "nobody:net"})
     store.add([run])
     assert "somebody's code" in ask(f"/api/live/{run.id}", "POST", {"do": word}).data["error"]
+
+
+def test_what_trains_at_the_moment_can_be_found_again(ask: Any, two_at_most: None) -> None:
+    assert ask("/api/live").data == []
+    run = ask("/api/live", "POST", {"rule": "150", "hide": "2", "scale": "smoke", "paused": True}).data
+    (found,) = ask("/api/live").data
+    assert (found["id"], found["about"]) == (run["id"], run["about"])
+    assert found["state"] in ("starting", "paused")
+    process = ask.app.state.live.worker(run["id"])._process
+    process.kill()
+    process.wait()
+    assert ask("/api/live").data == []

@@ -92,6 +92,7 @@ ROUTES: list[BaseRoute] = [
     route("/api/groups/{run:run}", runs.show_group),
     route("/api/compare", runs.compare),
     route("/api/plan", live.plan),
+    route("/api/live", live.list_training),
     route("/api/live", live.start, "POST"),
     route("/api/live/{run:run}", live.control, "POST"),
     Route("/api/live/{run:run}/events", live.events),

@@ -120,6 +120,9 @@ class Live:
         found = self._workers.get(run_id)
         return found if found is not None and found.alive else None
 
+    def training(self) -> list[str]:
+        return [run_id for run_id, one in self._workers.copy().items() if one.alive]
+
     def last(self, run_id: str) -> dict[str, Any]:
         """What was said of a run the last time; its state is that of now."""
         found = self._workers.get(run_id)
@@ -134,6 +137,13 @@ class Live:
     def end(self) -> None:
         for one in list(self._workers.values()):
             one.end()
+
+
+def list_training(asked: Asked) -> list[dict[str, Any]]:
+    """The runs that the page trains at the moment, or holds paused."""
+    with asked.store() as store:
+        found = store.listed(ids=asked.live.training())
+    return [{"id": one.id, "about": one.about, "state": asked.live.last(one.id)["state"]} for one in found]
 
 
 def plan(asked: Asked) -> dict[str, Any]:
