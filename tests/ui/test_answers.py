@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ import hardgap as hg
 from hardgap.core.run import Run
 from hardgap.runs.store import Store
 from hardgap.theory.votes import votes_of_set
+from hardgap.ui import ledger
 from hardgap.ui.commands import command_of, python_of
 from hardgap.worlds.automaton.gap import Gap
 from hardgap.worlds.automaton.rule import parse_rule
@@ -123,6 +126,41 @@ def test_a_claim_is_shown_with_its_verdict_and_its_table(ask: Any) -> None:
     assert (soft["done"], soft["planned"]) == (0, 10)
     assert ask("/api/claim?name=main/rule-d-soft").data["verdict"] == "not run"
     assert ask("/api/claim?name=main/rule-e").status == 400
+
+
+def test_a_slow_claim_holds_nobody_else_up(ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where more ask for one than there are threads."""
+    finish = threading.Event()
+    monkeypatch.setattr(ledger, "_measured", lambda *_: finish.wait(30))
+    monkeypatch.setattr("hardgap.studies.measure.judged", lambda _: [])
+
+    async def crowd() -> int:
+        slow = [asyncio.create_task(ask.ask("/api/claim?name=gf2")) for _ in range(50)]
+        await asyncio.sleep(0.2)
+        try:
+            async with asyncio.timeout(3):
+                return int((await ask.ask("/api/fields")).status)
+        finally:
+            finish.set()
+            await asyncio.gather(*slow, return_exceptions=True)
+
+    assert asyncio.run(crowd()) == 200
+
+
+def test_what_was_measured_is_asked_again_after_another_run_and_the_older_is_forgotten(
+    ask: Any, folder: Path, fake_result: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger._known.clear()
+    assert ask("/api/claim?name=main/rule-d-soft").data["verdict"] == "not run"
+    before = dict(ledger._known)
+    assert ask("/api/claim?name=main/rule-d-soft").status == 200
+    assert all(ledger._known[key] is value for key, value in before.items())
+    store = Store(folder)
+    store.put_all_done([fake_result("soft", 0, 1.0)])
+    store.close()
+    assert ask("/api/claim?name=main/rule-d-soft").status == 200
+    assert len(ledger._known) == len(before)
+    assert all(ledger._known.get(key) is not value for key, value in before.items())
 
 
 RUNS = [

@@ -18,7 +18,7 @@ from starlette.staticfiles import StaticFiles
 
 from hardgap.core.parts import part
 from hardgap.ui import ledger, live, runs
-from hardgap.ui.asking import Asked, route
+from hardgap.ui.asking import Asked, Line, route, slow_route
 from hardgap.ui.explore import answer_explore
 from hardgap.ui.guard import Guard, hosts_of, said
 from hardgap.ui.live import Live
@@ -77,12 +77,13 @@ def _later(name: str) -> Callable[[Asked], Any]:
     return lambda asked: part(name)(asked)
 
 
+CLAIMS, DRAWINGS = Line("claims"), Line("drawings")
 ROUTES: list[BaseRoute] = [
     Route("/", _index),
     Mount("/static", StaticFiles(directory=STATIC)),
     route("/api/explore", answer_explore),
     route("/api/claims", ledger.list_claims),
-    route("/api/claim", ledger.show_claim),
+    slow_route("/api/claim", ledger.show_claim, CLAIMS),
     route("/api/runs", runs.list_runs),
     route("/api/fields", runs.fields),
     route("/api/runs.{kind:kind}", runs.download),
@@ -98,9 +99,9 @@ ROUTES: list[BaseRoute] = [
     Route("/api/live/{run:run}/events", live.events),
     route("/api/film/{run:run}", _later("hardgap.ui.film:show_film")),
     route("/api/film/{run:run}/frame", _later("hardgap.ui.film:show_frame")),
-    route("/api/film/{run:run}/film.gif", _later("hardgap.ui.filming:as_gif")),
-    route("/api/film/{run:run}/film.html", _later("hardgap.ui.filming:as_html")),
-    route("/api/open/{run:run}/panel.svg", _later("hardgap.ui.opened:show_panel")),
-    route("/api/open/{run:run}/finding", _later("hardgap.ui.opened:show_finding")),
+    slow_route("/api/film/{run:run}/film.gif", _later("hardgap.ui.filming:as_gif"), DRAWINGS),
+    slow_route("/api/film/{run:run}/film.html", _later("hardgap.ui.filming:as_html"), DRAWINGS),
+    slow_route("/api/open/{run:run}/panel.svg", _later("hardgap.ui.opened:show_panel"), DRAWINGS),
+    slow_route("/api/open/{run:run}/finding", _later("hardgap.ui.opened:show_finding"), DRAWINGS),
     route("/api/ask/{run:run}", _later("hardgap.ui.symbolic:ask")),
 ]

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from anyio import CapacityLimiter
+from anyio.lowlevel import RunVar
+from anyio.to_thread import run_sync
 from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.requests import Request
 from starlette.responses import Response
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound=Run)
 LONGEST = 2000
+Line = RunVar[CapacityLimiter]
+"""Whoever waits in a line is answered one by one: two of a kind at once would only wait for one another."""
 
 
 class _Run(StringConvertor):
@@ -107,9 +112,24 @@ def of_kind(kind: type[R], run: Run) -> R:
 
 def route(path: str, answer: Callable[[Asked], Any], method: str = "GET") -> Route:
     """An address whose answer is plain data, or a response of its own. It is made in a thread."""
+    return Route(path, _endpoint(answer), methods=[method])
 
+
+def slow_route(path: str, answer: Callable[[Asked], Any], line: Line) -> Route:
+    """An address whose answer takes seconds: one of its line at a time, and who waits holds no thread."""
+    endpoint = _endpoint(answer)
+
+    async def in_line(request: Request) -> Response:
+        if (limiter := line.get(None)) is None:
+            line.set(limiter := CapacityLimiter(1))
+        return await run_sync(endpoint, request, limiter=limiter)
+
+    return Route(path, in_line)
+
+
+def _endpoint(answer: Callable[[Asked], Any]) -> Callable[[Request], Response]:
     def endpoint(request: Request) -> Response:
         found = answer(Asked(request))
         return found if isinstance(found, Response) else said(found)
 
-    return Route(path, endpoint, methods=[method])
+    return endpoint

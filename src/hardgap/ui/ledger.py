@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING, Any
 
 from hardgap.core.errors import BadInput
@@ -14,8 +13,8 @@ if TYPE_CHECKING:
     from hardgap.studies.measure import StudyResult
     from hardgap.studies.study import Study
 
-_known: dict[tuple[Any, ...], StudyResult] = {}
-_one_at_a_time = threading.Lock()
+_known: dict[tuple[Any, ...], tuple[Any, StudyResult]] = {}
+"""By store, study and scale: the newest finished run, and what was measured then."""
 
 
 def list_claims(asked: Asked) -> list[dict[str, Any]]:
@@ -41,7 +40,7 @@ def show_claim(asked: Asked) -> dict[str, Any]:
     if name not in STUDIES:
         raise BadInput(f"there is no claim {name:.60}")
     together = [one for one in STUDIES.values() if _table(one) == _table(STUDIES[name])]
-    with _one_at_a_time, asked.store() as store:
+    with asked.store() as store:
         results = judged([_measured(asked, store, one, scale) for one in together])
     return _shown(next(one for one in results if one.name == name))
 
@@ -52,11 +51,11 @@ def _measured(asked: Asked, store: Store, study: Study, scale: Scale) -> StudyRe
     from hardgap.studies.measure import measure
 
     ((done, last),) = store.query("SELECT count(*), max(finished) FROM runs WHERE status = 'done'")
-    key = (asked.folder, study.name, scale, done, last)
-    if key not in _known:
+    key, now = (asked.folder, study.name, scale), (done, last)
+    if key not in _known or _known[key][0] != now:
         kept = kept_in(asked.results, study) if asked.results else None
-        _known[key] = measure(study, scale, store, kept if kept and kept.is_dir() else None)
-    return _known[key]
+        _known[key] = now, measure(study, scale, store, kept if kept and kept.is_dir() else None)
+    return _known[key][1]
 
 
 def _shown(found: StudyResult) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -24,13 +23,12 @@ from hardgap.worlds.automaton.circuits.tables import TABLES
 from hardgap.worlds.automaton.run import AutomatonRun
 
 TRAINED, CONSTRUCTED = "trained", "constructed"
-_one_at_a_time = threading.Lock()
 
 
 def show_panel(asked: Asked) -> Response:
     """One analysis of one of the two networks, drawn."""
     name, which = _asked_for(asked)
-    data = _found(asked.folder, asked.run, "rule" if name == "influence" else name, which)
+    data = _opened(asked.folder, asked.run, "rule" if name == "influence" else name, which)
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(5.6, 4.6), layout="constrained")
         axes = figure.add_subplot()
@@ -45,7 +43,7 @@ def show_finding(asked: Asked) -> dict[str, Any]:
     """The same as words: a line where there is one, and the table behind the panel."""
     name, which = _asked_for(asked)
     source = "rule" if name == "influence" else name
-    data = _found(asked.folder, asked.run, source, which)
+    data = _opened(asked.folder, asked.run, source, which)
     if "reason" in data:
         return {"says": data["reason"], "table": None}
     table = TABLES[source](data).flat if source in TABLES else None
@@ -61,11 +59,6 @@ def _asked_for(asked: Asked) -> tuple[str, str]:
     if name not in PANELS or which not in (TRAINED, CONSTRUCTED):
         raise BadInput(f"choose a panel from {', '.join(PANELS)}, of the {TRAINED} or the {CONSTRUCTED} network")
     return name, which
-
-
-def _found(folder: Path, run_id: str, name: str, which: str) -> dict[str, Any]:
-    with _one_at_a_time:  # two at once would only wait for one another
-        return _opened(folder, run_id, name, which)
 
 
 @lru_cache(maxsize=256)
