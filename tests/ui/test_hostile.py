@@ -163,6 +163,18 @@ def test_it_answers_under_its_own_addresses_alone(started_at: Any, host: str, as
     assert (answer.status == 200) == answered
 
 
+@pytest.mark.parametrize(
+    ("host", "printed"),
+    [("0.0.0.0", "Box-7:80"), ("::", "Box-7:80"), ("127.0.0.1", "127.0.0.1:80"), ("::1", "[::1]:80")],
+)
+def test_the_address_that_is_printed_can_be_opened(
+    started_at: Any, monkeypatch: pytest.MonkeyPatch, host: str, printed: str
+) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: "Box-7")
+    assert serve.address_of(host, 80, "x") == f"http://{printed}/?token=x"
+    assert started_at(host)("/", headers=[(b"host", printed.encode())]).status == 200
+
+
 def test_a_bug_is_told_without_its_traceback(ask: Any, capsys: pytest.CaptureFixture[str]) -> None:
     ask.app.state.folder = 3
     answer = ask("/api/runs")

@@ -11,6 +11,7 @@ import asyncio
 import ipaddress
 import json
 import secrets
+import socket
 import sqlite3
 import sys
 from collections.abc import Iterable
@@ -27,6 +28,8 @@ MOST_BYTES = 64 * 1024
 BODY_SECONDS = 10.0
 TOKEN = "X-Hardgap-Token"
 READING = ("GET", "HEAD")
+EVERYWHERE = ("0.0.0.0", "::")
+"""Not one address, but all that the machine has."""
 BODY = "hardgap.body"
 """Where in the scope a request's body stands, once it has been read."""
 POLICY = (
@@ -122,7 +125,7 @@ def hosts_of(host: str) -> set[str]:
     loopback = {"localhost", "127.0.0.1", "::1"}
     if host in loopback:
         return loopback
-    return loopback | ({"*"} if host in ("0.0.0.0", "::") else {host.lower()})
+    return loopback | ({"*", socket.gethostname().lower()} if host in EVERYWHERE else {host.lower()})
 
 
 def _is_address(name: str) -> bool:

@@ -15,6 +15,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from hardgap.core.errors import BadInput
 from hardgap.ui.app import make_app
+from hardgap.ui.guard import EVERYWHERE
 
 SILENT_SECONDS = 10.0
 MOST_AT_ONCE = 200
@@ -48,11 +49,15 @@ def serve(folder: Path, host: str, port: int | None, results: Path | None, on_st
     """
     token = secrets.token_urlsafe(18)
     bound = _bound(host, port)
-    shown = f"[{host}]" if ":" in host else host
-    address = f"http://{shown}:{bound.getsockname()[1]}/?token={token}"
-    on_start(address)
+    on_start(address_of(host, bound.getsockname()[1], token))
     with bound, suppress(KeyboardInterrupt):
         server_of(make_app(folder, token, host, results)).run(sockets=[bound])
+
+
+def address_of(host: str, port: int, token: str) -> str:
+    """What a browser opens; who listens everywhere is found by the machine's name."""
+    name = socket.gethostname() if host in EVERYWHERE else f"[{host}]" if ":" in host else host
+    return f"http://{name}:{port}/?token={token}"
 
 
 def server_of(app: Starlette) -> uvicorn.Server:
