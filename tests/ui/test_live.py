@@ -11,7 +11,7 @@ import pytest
 import hardgap as hg
 from hardgap.runs.checkpoints import Checkpoints
 from hardgap.runs.store import Store
-from hardgap.ui import live
+from hardgap.ui import live, worker
 
 
 @pytest.fixture
@@ -58,3 +58,16 @@ def test_what_trains_at_the_moment_can_be_found_again(ask: Any, two_at_most: Non
     process.kill()
     process.wait()
     assert ask("/api/live").data == []
+
+
+def test_a_run_that_the_page_trains_keeps_a_frame_of_every_evaluation(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Elsewhere about ten; a run may be solved, and end, after the first few of them."""
+    store = Store(folder)
+    run = hg.Automaton(150, hide=2, scale="smoke", budget__steps=60)
+    store.add([run])
+    worker._train(store, run.id, worker.Control(paused=False))
+    assert [point["step"] for point in store.curve(run.id)] == [*range(0, 61, 2)]
+    assert list(Checkpoints(folder, run.id).snapshots()) == [*range(0, 61, 2)]
+    assert '"state": "training"' in capfd.readouterr().out

@@ -51,6 +51,7 @@ class Execution:
     watcher: Observer = field(default_factory=Observer)
     checkpoint_seconds: float = CHECKPOINT_SECONDS
     engine: str = field(default_factory=engine.asked)
+    snapshots: int = SNAPSHOTS
 
     def __post_init__(self) -> None:
         self.checkpoints = Checkpoints(self.store.folder, self.run.id)
@@ -181,7 +182,7 @@ class Execution:
     def _on_point(self, point: Point) -> None:
         if not self._add_points([point.as_dict()]):
             return
-        every = max(1, self.run.budget.steps // SNAPSHOTS // self.run.budget.evaluate_every)
+        every = max(1, self.run.budget.steps // self.snapshots // self.run.budget.evaluate_every)
         if point.step % (every * self.run.budget.evaluate_every) == 0:
             self.checkpoints.save_snapshot(self.trainer.weights(), point.step, self._config())
         if self.run.choices:

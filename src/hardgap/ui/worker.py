@@ -23,6 +23,10 @@ from hardgap.runs.signals import INTERRUPTED, STOPPING, Signals
 from hardgap.runs.store import Store
 
 
+FRAMES = 50
+"""A run that is watched keeps so many snapshots, evenly spaced: at the desk scale, one at every evaluation."""
+
+
 class Control:
     """What the page wants: shared by the thread that hears it and the one that trains."""
 
@@ -101,7 +105,7 @@ def _train(store: Store, run_id: str, control: Control) -> None:
         _say({"state": state, "step": trainer.step, **live_frame(trainer.model, run)})
 
     watcher = Observer(on_point=lambda point: say("training"), should_stop=lambda: control.should_stop(say))
-    execution = Execution(store, run, owner, watcher)
+    execution = Execution(store, run, owner, watcher, snapshots=FRAMES)
     try:
         carry_out(execution)
     except BadInput as error:
