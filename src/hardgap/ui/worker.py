@@ -22,7 +22,6 @@ from hardgap.runs.owner import me
 from hardgap.runs.signals import INTERRUPTED, STOPPING, Signals
 from hardgap.runs.store import Store
 
-
 FRAMES = 50
 """A run that is watched keeps so many snapshots, evenly spaced: at the desk scale, one at every evaluation."""
 
