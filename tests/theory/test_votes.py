@@ -128,3 +128,10 @@ def test_a_set_of_one_is_what_each_pattern_alone_is(name: str) -> None:
     for alone in votes(rule)[:12]:
         (as_set,) = votes_of_set(Gap(rule, (alone.pattern,)))
         assert as_set.methods == {key: value for key, value in alone.methods.items() if key != "GP / ridge"}
+
+
+def test_ties_are_named_only_where_they_decide() -> None:
+    for rule in (30, 110, 150):
+        for row in votes(Rule(1, rule)):
+            for verdict in (one for name, one in row.methods.items() if name.endswith("-NN")):
+                assert bool(verdict.witness) == (verdict.verdict == "open")

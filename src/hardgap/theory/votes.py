@@ -111,7 +111,7 @@ def _knn(shells: Ints, sizes: Ints) -> dict[str, Verdict]:
     for k in (k for k in ks if k <= visible and k % 2):
         low, high = knn_vote_range(shells, sizes, k)
         verdict = from_signs(np.sign([low, high]).tolist())
-        verdicts[f"{k}-NN"] = Verdict(verdict, "depends on how ties in distance are broken" if low != high else "")
+        verdicts[f"{k}-NN"] = Verdict(verdict, "depends on how ties in distance are broken" if verdict == OPEN else "")
     return verdicts
 
 
