@@ -6,6 +6,7 @@ import asyncio
 import csv
 import io
 import json
+import shlex
 import threading
 import time
 from pathlib import Path
@@ -181,8 +182,6 @@ RUNS = [
 def test_the_command_line_that_is_shown_trains_this_very_run(
     run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    import shlex
-
     from hardgap.cli import main
     from hardgap.cli import train as command
 
@@ -212,16 +211,23 @@ def test_the_python_lines_that_are_shown_train_this_very_run(run: Run, monkeypat
     assert [one.id for one in asked] == [run.id]
 
 
+def test_the_usual_store_is_not_named(tmp_path: Path) -> None:
+    assert "--store" not in (command_of(RUNS[0]) or "")
+    assert (command_of(RUNS[0], tmp_path / "my runs") or "").endswith("/my runs'")
+
+
 def test_what_has_no_option_is_not_made_up() -> None:
     run = hg.Automaton(150, hide=2, budget__evaluate_every=7)
     assert command_of(run) is None
     assert "budget__evaluate_every=7" in (python_of(run) or "")
 
 
-def test_a_plan_is_the_run_that_its_words_describe(ask: Any) -> None:
+def test_a_plan_is_the_run_that_its_words_describe_in_the_store_of_the_page(ask: Any, folder: Path) -> None:
     found = ask("/api/plan?rule=150&hide=010&feedback=soft&temperature=4&seed=3").data
     assert found["id"] == hg.Automaton(150, hide=2, unrolling__temperature={"start": 4.0, "end": 4.0}, seed=3).id
-    assert found["command"] == "hardgap train 150 --hide 2 --temperature 4 --seed 3"
+    named = shlex.quote(str(folder))
+    assert found["command"] == f"hardgap train 150 --hide 2 --temperature 4 --seed 3 --store {named}"
+    assert f"store={str(folder)!r}" in found["python"]
     assert ask("/api/plan?rule=150&hide=2&feedback=loud").status == 400
 
 

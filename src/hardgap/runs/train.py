@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 from contextlib import suppress
+from typing import Any
 
 from hardgap.core.errors import BadInput
 from hardgap.core.loop import Observer, Stopped
@@ -65,7 +66,7 @@ def execute_claimed(
     engine: str | None = None,
 ) -> Stopped | None:
     """Train a run that `owner` has claimed; one that fails by its own fault is marked so, with the reason."""
-    chosen = {} if engine is None else {"engine": engine}
+    chosen: dict[str, Any] = {} if engine is None else {"engine": engine}
     return carry_out(Execution(store, run, owner, watcher or Observer(), checkpoint_seconds, **chosen))
 
 

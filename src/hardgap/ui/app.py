@@ -38,6 +38,7 @@ def make_app(folder: Path, token: str, host: str = "127.0.0.1", results: Path | 
         lifespan=_until_the_end,
     )
     app.state.folder, app.state.results, app.state.live = folder, results, Live(folder)
+    app.state.named_store = folder
     return app
 
 

@@ -56,6 +56,11 @@ class Asked:
         return Path(self.request.app.state.folder)
 
     @property
+    def named_store(self) -> Path:
+        """The store as a command that is shown names it."""
+        return Path(self.request.app.state.named_store)
+
+    @property
     def live(self) -> Live:
         """The runs that are trained from the page."""
         return self.request.app.state.live  # type: ignore[no-any-return]

@@ -10,6 +10,7 @@ from urllib.parse import quote, urlencode
 from starlette.applications import Starlette
 from starlette.requests import Request
 
+from hardgap.api.training import STORE
 from hardgap.core.errors import BadInput
 from hardgap.runs.store import Store
 from hardgap.ui import ledger, runs
@@ -33,6 +34,7 @@ def write_bundle(folder: Path, store: Path, results: Path | None, tell: Tell) ->
         raise BadInput(f"{folder} holds something else: name an empty or new folder", of="bundle")
     (folder / "data").mkdir(parents=True, exist_ok=True)
     app = make_app(store, token="", results=results)
+    app.state.named_store = STORE  # a path of this machine is nothing to whoever reads the copy
     answers: dict[str, Any] = {}
     files: dict[str, str] = {}
     for name, part in [*_explored(tell), *_listed(app, tell), *_films(app, tell), *_claims(app, tell)]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from hardgap.api.training import STORE
 from hardgap.core.errors import BadInput
 from hardgap.core.run import Run
 from hardgap.core.specs import SCALES, Scale
@@ -35,7 +37,7 @@ OPTIONS = {
 TEMPERATURE = "unrolling.temperature"
 
 
-def command_of(run: Run) -> str | None:
+def command_of(run: Run, store: Path | str = STORE) -> str | None:
     """`hardgap train …`, or nothing where that has no option for what the run asks."""
     found = _nearest(run)
     if not isinstance(run, AutomatonRun) or found is None or found[2].keys() - OPTIONS.keys():
@@ -46,12 +48,13 @@ def command_of(run: Run) -> str | None:
         return None
     more = ({"--recipe": recipe} if recipe != "paper" else {}) | ({"--scale": scale} if scale != "desk" else {})
     options = {"--hide": ",".join(map(str, run.hide)), **more, **written}
+    options |= {"--store": str(store)} if str(store) != STORE else {}
     return shlex.join(
         ["hardgap", "train", run.rule_as_written, *(str(part) for pair in options.items() for part in pair)]
     )
 
 
-def python_of(run: Run) -> str | None:
+def python_of(run: Run, store: Path | str = STORE) -> str | None:
     """The lines that train it in Python, or nothing where they would not fit a few lines."""
     if (found := _nearest(run)) is None:
         return None
@@ -64,7 +67,7 @@ def python_of(run: Run) -> str | None:
     said += [f"recipe={recipe!r}"] if recipe != "paper" else []
     said += [f"scale={scale!r}"] if scale != "desk" else []
     said += [f"{name.replace('.', '__')}={value!r}" for name, value in changes.items()]
-    return f'import hardgap as hg\n\nrun = {", ".join(said)})\nresult = hg.train(run, store="hardgap-runs")'
+    return f"import hardgap as hg\n\nrun = {', '.join(said)})\nresult = hg.train(run, store={str(store)!r})"
 
 
 def _nearest(run: Run) -> tuple[str, Scale, dict[str, Any]] | None:

@@ -152,7 +152,7 @@ def plan(asked: Asked) -> dict[str, Any]:
     with asked.store() as store:
         status, step = store.progress([run.id]).get(run.id, ("new", 0))
     told = {"id": run.id, "about": run.describe(), "status": status, "step": step, "steps": run.budget.steps}
-    return told | {"command": command_of(run), "python": python_of(run)}
+    return told | {"command": command_of(run, asked.named_store), "python": python_of(run, asked.named_store)}
 
 
 def described(words: dict[str, Any]) -> AutomatonRun:

@@ -94,8 +94,8 @@ def show_run(asked: Asked) -> dict[str, Any]:
             "versions": row.versions,
             "config": flattened(row.config.asked()),
             "curve": [slim(point) for point in store.curve(row.id)],
-            "command": command_of(row.config),
-            "python": python_of(row.config),
+            "command": command_of(row.config, asked.named_store),
+            "python": python_of(row.config, asked.named_store),
         }
 
 
