@@ -63,6 +63,8 @@ def test_every_number_inside_the_networks_is_read_from_the_committed_analyses(tm
         assert len(result.arms) == count
         assert all(arm.value is not None for arm in result.arms)
         assert len(inside_tables([result])[0].rows) == count
+        assert {(arm.comparison.word, arm.comparison.needed) for arm in result.arms} == {("inconclusive", 3)}
+        assert all(arm.comparison.why.startswith("one network, ") for arm in result.arms)
 
 
 def test_analyses_that_are_missing_or_damaged_are_not_measured(tmp_path: Path) -> None:
