@@ -46,7 +46,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def address(store: Path) -> Iterator[str]:
     """`hardgap ui` as a user starts it."""
     command = [sys.executable, "-m", "hardgap", "ui", "--no-browser", "--port", "0", "--store", str(store)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    place = store.parent  # not in a clone, whose committed networks would be taken in
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=place)
     assert process.stdout is not None
     yield process.stdout.readline().strip()
     process.terminate()
@@ -249,7 +250,7 @@ def test_without_the_token_the_page_reads_and_changes_nothing(visit: Any, addres
 def test_a_bundle_opened_from_disk_needs_no_server(visit: Any, store: Path, recovered: str, tmp_path: Path) -> None:
     site = tmp_path / "site"
     command = [sys.executable, "-m", "hardgap", "ui", "--store", str(store), "--bundle", str(site)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=900)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     page = visit(at=(site / "index.html").as_uri())
     page.get_by_text("Every one of the nearest says the opposite").wait_for()
@@ -270,7 +271,7 @@ def test_a_killed_server_loses_nothing(tmp_path: Path) -> None:
     """The worker notices, saves and leaves; the next start goes on from there."""
     folder = tmp_path / "store"
     command = [sys.executable, "-m", "hardgap", "ui", "--no-browser", "--port", "0", "--store", str(folder)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=tmp_path)
     assert process.stdout is not None
     base, _, token = process.stdout.readline().strip().partition("?token=")
     run_id = _post(f"{base}api/live", token, {"rule": "150", "hide": "2", "seed": 5})["id"]

@@ -56,7 +56,8 @@ def summary(found: Compared) -> list[str]:
     for name, title in (("automaton", "Experiment 1"), ("symbolic", "Experiment 2")):
         other = [one for one in found if one not in same and one["experiment"] == name]
         if other:
-            said.append(f"{title}, {len(other)} runs made elsewhere: {_identical(other)}. {_differences(other)}")
+            whose = f"{title}, {len(other)} runs whose machine and engine are others or were not recorded"
+            said.append(f"{whose}: {_identical(other)}. {_differences(other)}")
     return said
 
 
