@@ -81,7 +81,7 @@ def column(name: str) -> str:
 
 
 def overall(result: StudyResult) -> Measured:
-    """The patterns of which the paper has a count, as one, judged alone; single ones that differ show in its verdict."""
+    """The patterns of which the paper has a count, as one, judged alone; that single ones differ shows in it."""
     counted = [(arm, arm.published.count) for arm in result.arms if arm.published and arm.published.count]
     successes = {int(arm.labels["pattern"]): count for arm, (count, _) in counted}
     total = Rate(WHERE, successes=sum(successes.values()), n=10 * len(successes), by_pattern=successes)
