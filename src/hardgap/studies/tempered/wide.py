@@ -71,7 +71,7 @@ def wide(scale: Scale) -> Iterator[Arm]:
 
 @study("tempered/rounded", **shown())
 def rounded(scale: Scale) -> Iterator[Arm]:
-    """Does rounding a tenth of what is fed back, by chance, keep wide networks from a code of graded values?
+    """Rounding a tenth of what is fed back, by chance, keeps wide networks from a code of graded values.
 
     The two patterns that are smuggled past at width 101, at T = 4, everything else as in `tempered/wide`.
     """
