@@ -1,5 +1,6 @@
-import { html, render } from "./vendor/preact-htm.js";
+import { html, render, useErrorBoundary, useState } from "./vendor/preact-htm.js";
 import { link, useAddress } from "./address.js";
+import { Problem } from "./parts.js";
 import { copied, isCopy, takeToken } from "./server.js";
 import { Explore } from "./explore.js";
 import { Ledger } from "./ledger.js";
@@ -21,7 +22,7 @@ const VIEWS = {
 
 function App() {
   const { view, at } = useAddress();
-  const [title, View] = VIEWS[view] || VIEWS.explore;
+  const [title, View] = Object.hasOwn(VIEWS, view) ? VIEWS[view] : VIEWS.explore;
   document.title = `${title} · hardgap`;
   return html`
     <a class="skip" href="#main" onClick=${toMain}>To the content</a>
@@ -33,7 +34,15 @@ function App() {
       </nav>
       ${isCopy() && html`<span class="quiet small">a copy to read; <code>hardgap ui</code> trains</span>`}
     </header>
-    <main id="main" tabindex="-1"><${View} key=${view} at=${at} /></main>`;
+    <main id="main" tabindex="-1"><${Shown} key=${view} View=${View} at=${at} /></main>`;
+}
+
+// A view that breaks says so, and the next address is tried again.
+function Shown({ View, at }) {
+  const [broken, setBroken] = useState(null);
+  useErrorBoundary((error) => setBroken({ at, error }));
+  if (broken?.at === at) return html`<${Problem} error=${`This view cannot be shown (${broken.error.message}): choose one above.`} />`;
+  return html`<${View} at=${at} />`;
 }
 
 function toMain(event) {

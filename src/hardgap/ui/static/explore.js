@@ -62,7 +62,8 @@ function Table({ rule, hidden, toggle }) {
 }
 
 function Spread({ rule, hidden, at }) {
-  const seed = Number(at.row ?? 1), until = Math.min(HEIGHT, Number(at.t ?? HEIGHT)), flip = at.flip === "1" && hidden.size > 0;
+  const seed = Number(at.row ?? 1) >>> 0, t = Number(at.t ?? HEIGHT), flip = at.flip === "1" && hidden.size > 0;
+  const until = t >= 0 ? Math.min(HEIGHT, Math.floor(t)) : HEIGHT;
   const [playing, setPlaying] = useState(false);
   useEffect(() => {
     if (!playing) return;

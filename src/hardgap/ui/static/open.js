@@ -22,7 +22,7 @@ const FIRST = ["polynomial", "rule", "lens", "attention", "probes", "patching", 
 
 export function Open({ at }) {
   if (!at.run) return html`<${Choose} view="open" words="a network that can be opened" />`;
-  const name = at.panel ?? "rule", { data, error } = useAnswer(`api/film/${at.run}`);
+  const name = Object.hasOwn(PANELS, at.panel ?? "") ? at.panel : "rule", { data, error } = useAnswer(`api/film/${at.run}`);
   return html`<h2>${data?.about ?? `Run ${at.run}`}</h2>
     <p class="quiet">What this network computes with, beside a network whose weights were written down so that it computes the rule exactly. <a href=${link("scrub", { run: at.run })}>Scrub through its training</a></p>
     <${Problem} error=${error} />

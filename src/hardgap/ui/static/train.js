@@ -17,7 +17,7 @@ const FIELDS = ["rule", "hide", "recipe", "scale", "feedback", "temperature", "s
 
 export function Train({ at }) {
   const chosen = { rule: "150", hide: "2", seed: "0", ...Object.fromEntries(FIELDS.filter((name) => at[name]).map((name) => [name, at[name]])) };
-  const both = [chosen, ...(at.beside ? [{ ...chosen, ...SECOND[at.beside][1] }] : [])];
+  const both = [chosen, ...(at.beside && Object.hasOwn(SECOND, at.beside) ? [{ ...chosen, ...SECOND[at.beside][1] }] : [])];
   const [error, setError] = useState("");
   const start = async (paused) => {
     setError("");
