@@ -9,11 +9,14 @@ import { isCopy, useAnswer } from "./server.js";
 const KNOWN = ["150", "30", "106", "110", "90", "D", "G", "L1 ^ (C & R1)"];
 const HEIGHT = 10, WIDTH = 37;
 
+// An entry by its number or by all its cells, as everywhere in hardgap; here too, so that a click shows at once.
+const entry = (text, radius) => parseInt(text, text.length === 2 * radius + 1 ? 2 : 10);
+
 export function Explore({ at }) {
   const text = at.rule ?? "150", hide = at.hide ?? (at.rule ? "" : "2");
   const { data, error } = useAnswer(`api/explore?${new URLSearchParams({ rule: text, hide })}`);
   const rule = data?.rule;
-  const hidden = useMemo(() => new Set(hide.split(",").filter(Boolean).map(Number)), [hide]);
+  const hidden = useMemo(() => new Set(hide.split(",").filter(Boolean).map((one) => entry(one.trim(), rule?.radius))), [hide, rule]);
   const toggle = (p) => {
     const next = new Set(hidden);
     if (!next.delete(p) && next.size + 1 < rule.table.length) next.add(p);
