@@ -34,7 +34,7 @@ function Opened({ at }) {
     <${Problem} error=${error} />
     <div class="row" role="group" aria-label="Analyses">${[...FIRST, ...Object.keys(PANELS).filter((one) => !FIRST.includes(one))].map((one) => html`<button aria-pressed=${one === name} onClick=${() => change({ panel: one })}>${one}</button>`)}</div>
     <p>${PANELS[name]}</p>
-    <div class="cards"><${Panel} key=${`t${name}`} run=${at.run} name=${name} of="trained" /><${Panel} key=${`c${name}`} run=${at.run} name=${name} of="constructed" /></div>`;
+    ${data && html`<div class="cards"><${Panel} key=${`t${name}`} run=${at.run} name=${name} of="trained" /><${Panel} key=${`c${name}`} run=${at.run} name=${name} of="constructed" /></div>`}`;
 }
 
 function Panel({ run, name, of }) {
