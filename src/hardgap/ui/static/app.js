@@ -20,9 +20,14 @@ const VIEWS = {
   runs: ["Runs", Runs],
 };
 
+// How each view was left: its tab leads back there, and from within it to its beginning.
+const last = {};
+const left = (name) => last[name] ?? (name === "train" && last.explore?.hide ? { rule: last.explore.rule, hide: last.explore.hide } : {});
+
 function App() {
-  const { view, at } = useAddress();
-  const [title, View] = Object.hasOwn(VIEWS, view) ? VIEWS[view] : VIEWS.explore;
+  const { view: named, at } = useAddress(), view = Object.hasOwn(VIEWS, named) ? named : "explore";
+  const [title, View] = VIEWS[view];
+  last[view] = at;
   document.title = `${title} · hardgap`;
   return html`
     <a class="skip" href="#main" onClick=${toMain}>To the content</a>
@@ -30,7 +35,7 @@ function App() {
       <h1>hardgap</h1>
       <nav aria-label="Views">
         ${Object.entries(VIEWS).filter(([name]) => !isCopy() || copied().views.includes(name)).map(([name, [words]]) => html`
-          <a href=${link(name)} aria-current=${name === view ? "page" : null}>${words}</a>`)}
+          <a href=${link(name, name === view ? {} : left(name))} aria-current=${name === view ? "page" : null}>${words}</a>`)}
       </nav>
       ${isCopy() && html`<span class="quiet small">a copy to read; <code>hardgap ui</code> trains</span>`}
     </header>

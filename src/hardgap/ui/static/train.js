@@ -4,7 +4,7 @@ import { change, link } from "./address.js";
 import { Cells } from "./cells.js";
 import { Curve } from "./chart.js";
 import { Copy, percent, Problem } from "./parts.js";
-import { mayChange, send, useAnswer } from "./server.js";
+import { get, mayChange, send, useAnswer } from "./server.js";
 
 const SECOND = {
   "": ["nothing", {}],
@@ -39,8 +39,22 @@ export function Train({ at }) {
       ${!mayChange() && html`<span class="small">Open the address that <code>hardgap ui</code> printed to start something here.</span>`}
     </div>
     <${Problem} error=${error} />
+    <${Others} at=${at} ids=${ids} />
     <div class="cards">${ids.map((id) => html`<${Watched} key=${id} id=${id} />`)}</div>
     ${both.map((one, i) => html`<${Plan} key=${i} words=${one} title=${both.length > 1 ? (i ? "The second" : "The first") : "The same elsewhere"} />`)}`;
+}
+
+// Runs that train and are not watched here: they go on, whatever is chosen above.
+function Others({ at, ids }) {
+  const [live, setLive] = useState([]);
+  useEffect(() => {
+    let timer, gone = false;
+    const look = () => get("api/live").then((found) => { if (!gone) { setLive(found.live); timer = setTimeout(look, 3000); } }, () => {});
+    look();
+    return () => { gone = true; clearTimeout(timer); };
+  }, [at.runs]);
+  const others = live.filter((one) => !ids.includes(one.id));
+  return others.length > 0 && html`<p>Training now: ${others.map((one, i) => html`${i ? "; " : ""}<a href=${link("train", { ...at, runs: [...ids, one.id].join(",") })}>${one.about}</a>`)}</p>`;
 }
 
 const said = (words) => Object.fromEntries(Object.entries(words).filter(([, value]) => value !== "" && value !== undefined));
