@@ -87,7 +87,7 @@ def _films(app: Starlette, tell: Tell) -> Iterator[Part]:
     shown = [one for one in newest if has_film(store, one.id)][:MOST_FILMS]
     store.close()
     where = [("where", "experiment=automaton"), ("where", "status=done")]
-    asked = f"page=0&size={SIZE}&sort=-created&{urlencode(where, quote_via=quote)}&kept=1"
+    asked = f"page=0&size={SIZE}&sort=-created&{urlencode(where, quote_via=quote)}"
     rows = runs.list_runs(_asked(app, f"page=0&size=200&sort=-created&{urlencode(where)}"))["rows"]
     ids = {one.id for one in shown}
     yield None, {f"api/runs?{asked}": {"total": len(ids), "rows": [row for row in rows if row["id"] in ids]}}

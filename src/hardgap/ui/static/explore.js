@@ -12,13 +12,17 @@ const HEIGHT = 10, WIDTH = 37;
 // An entry by its number or by all its cells, as everywhere in hardgap; here too, so that a click shows at once.
 const entry = (text, radius) => parseInt(text, text.length === 2 * radius + 1 ? 2 : 10);
 
+// Whether an answer is about this rule: its table stays, so that a gap without an answer can be changed.
+const asks = (path, rule) => new URLSearchParams(path.split("?")[1]).get("rule") === rule;
+
 export function Explore({ at }) {
   const text = at.rule ?? "150", hide = at.hide ?? (at.rule ? "" : "2");
-  const { data, error } = useAnswer(`api/explore?${new URLSearchParams({ rule: text, hide })}`);
+  const { data, error, path } = useAnswer(`api/explore?${new URLSearchParams({ rule: text, hide })}`);
   const rule = data?.rule;
   const hidden = useMemo(() => new Set(hide.split(",").filter(Boolean).map((one) => entry(one.trim(), rule?.radius))), [hide, rule]);
   const toggle = (p) => {
-    const next = new Set(hidden);
+    const next = new Set(isCopy() && !hidden.has(p) ? [] : hidden); // a copy holds every gap of one entry
+    for (const odd of hidden) if (!(odd < rule.table.length)) next.delete(odd);
     if (!next.delete(p) && next.size + 1 < rule.table.length) next.add(p);
     change({ rule: text, hide: [...next].sort((a, b) => a - b).join(","), flip: at.flip });
   };
@@ -28,8 +32,8 @@ export function Explore({ at }) {
       never shown to a learner.</p>
     <${RuleChoice} text=${text} />
     <${Problem} error=${error} />
+    ${rule && (!error || asks(path, text)) && html`<${Table} rule=${rule} hidden=${hidden} toggle=${toggle} />`}
     ${rule && !error && html`
-      <${Table} rule=${rule} hidden=${hidden} toggle=${toggle} />
       <div class="cards">
         <${Spread} rule=${rule} hidden=${hidden} at=${at} />
         <${Similarity} rule=${rule} hidden=${hidden} data=${data} toggle=${toggle} at=${at} />

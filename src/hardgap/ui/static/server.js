@@ -48,7 +48,7 @@ async function fromCopy(path) {
   return answers[path];
 }
 
-// An answer that follows its address: { data, error, busy }. What was there stays until the next is.
+// An answer that follows its address: { data, error, busy, path }. What was there stays until the next is; `path` is what it answers.
 export function useAnswer(path) {
   const [state, setState] = useState({ busy: true });
   useEffect(() => {
@@ -57,7 +57,7 @@ export function useAnswer(path) {
     setState((before) => ({ ...before, busy: true }));
     get(path).then(
       (data) => late || setState({ data, path }),
-      (error) => late || setState((before) => ({ ...before, busy: false, error: error.message, path })),
+      (error) => late || setState((before) => ({ ...before, busy: false, error: error.message })),
     );
     return () => (late = true);
   }, [path]);
