@@ -19,7 +19,7 @@ export function Choose({ view, words, where = "experiment=automaton" }) {
     ${data && html`<${Wide} label="Runs"><table><thead><tr><th>run</th><th>what</th><th class="number">holdout</th></tr></thead><tbody>${data.rows.map((one) => html`<tr>
       <td class="mono"><a href=${link(view, { run: one.id })}>${one.id}</a></td><td>${one.about}</td><td class="number">${percent(one.holdout)}</td></tr>`)}</tbody></table><//>
       ${!data.rows.length && html`<p>${isCopy() ? "This copy holds none." : view === "symbolic" ? "There is none yet." : html`There is none yet: <a href=${link("train")}>train one</a>.`}</p>`}
-      ${data.others > 0 && html`<p class="quiet">Without weights here: <a href=${link("runs", { where: `${where}; status=done` })}>${plural(data.others, "finished run")}</a>. Choose one there to make its weights again.</p>`}`}`;
+      ${data.others > 0 && !isCopy() && html`<p class="quiet">Without weights here: <a href=${link("runs", { where: `${where}; status=done` })}>${plural(data.others, "finished run")}</a>. Choose one there to make its weights again.</p>`}`}`;
 }
 
 function Film({ id, at }) {
