@@ -147,5 +147,5 @@ export function Rollouts({ film, likely, waits }) {
       <figure><figcaption class="small">True rollout</figcaption><${Cells} rows=${film.rows} hidden=${hidden} size=${20} label="The true rollout, hidden cells framed" /></figure>
       <figure><figcaption class="small">The network's own</figcaption>${likely ? html`<${Cells} rows=${likely} hidden=${hidden} wrong=${wrong} shades size=${20}
         label=${`The network's own rollout: ${count} of ${film.rows.flat().length} cells wrong`} />` : html`<p class="small quiet">${waits}</p>`}</figure>
-    </div><ul class="legend"><li><i class="one"></i>1</li><li><i style="background:var(--soft)"></i>between: how probable it holds a 1</li><li><i class="hid"></i>hidden</li><li><i class="err"></i>wrong</li></ul>`;
+    </div><ul class="legend"><li><i class="one"></i>1</li><li><i style="background:var(--soft)"></i>between: how probable it holds a 1</li><li><i class="hid"></i>hidden</li><li><i class="err"></i>wrong</li><li><i class="vis"></i>… at a visible cell</li></ul>`;
 }
