@@ -49,12 +49,12 @@ function Others({ at, ids }) {
   const [live, setLive] = useState([]);
   useEffect(() => {
     let timer, gone = false;
-    const look = () => get("api/live").then((found) => { if (!gone) { setLive(found.live); timer = setTimeout(look, 3000); } }, () => {});
+    const look = () => get("api/live").then((found) => { if (!gone) { setLive(found.live ?? found); timer = setTimeout(look, 3000); } }, () => {});
     look();
     return () => { gone = true; clearTimeout(timer); };
   }, [at.runs]);
   const others = live.filter((one) => !ids.includes(one.id));
-  return others.length > 0 && html`<p>Training now: ${others.map((one, i) => html`${i ? "; " : ""}<a href=${link("train", { ...at, runs: [...ids, one.id].join(",") })}>${one.about}</a>`)}</p>`;
+  return others.length > 0 && html`<p>Training now: ${others.map((one, i) => html`${i ? "; " : ""}<a href=${link("train", { ...at, runs: [...ids, one.id].join(",") })}>${one.about}</a>${one.state === "paused" ? " (paused)" : ""}`)}</p>`;
 }
 
 const said = (words) => Object.fromEntries(Object.entries(words).filter(([, value]) => value !== "" && value !== undefined));
