@@ -338,7 +338,7 @@ def test_a_claim_has_a_verdict_from_what_a_store_holds() -> None:
     assert found.tables()[0].rows[0][0] == "main/rule-150-long"
     assert "differs (lower) at desk scale" in found._repr_html_()
     assert hg.study("main/rule-150-long").measure("runs", "smoke").verdict == ""
-    assert hg.study("gf2").measure("runs").verdict == "reproduced"
+    assert hg.study("gf2").measure("runs").arms[0].comparison.verdict == "reproduced"
     with pytest.raises(hg.BadInput, match="scale 'big'"):
         hg.study("gf2").measure("runs", "big")  # type: ignore[arg-type]
     assert hg.list_studies()["main/rule-150-long"].startswith("Given 4.4 times as long")

@@ -71,11 +71,11 @@ def test_the_n_that_would_settle_it_does() -> None:
     assert "about 10 runs would settle it" in found.note
 
 
-def test_some_questions_no_number_of_runs_can_settle() -> None:
+def test_some_questions_320_runs_cannot_settle() -> None:
     found = judge_count((4, 10), (1, 10))
     assert (found.word, found.needed) == ("inconclusive", None)
     assert judge_count((4_000, 10_000), (1, 10)).word == "inconclusive"
-    assert "the paper has 10: no number of runs here would settle it" in found.note
+    assert "the paper has 10: 320 runs here would not settle it" in found.note
 
 
 OURS = dict(enumerate((0, 3, 10, 0, 2, 2, 1, 0)))  # Rule 150 in 50 epochs, seeds of ten by pattern
@@ -145,12 +145,15 @@ def test_a_computed_number_is_held_to_its_tolerance(value: float | None, verdict
         ((0, 0), (0, 0), "reproduced"),
         ((0, 96), (0, 100), "reproduced"),
         ((40, 60), (0, 100), "inconclusive"),  # inside, but not the same range
+        ((5, 8), (15, 30), "inconclusive"),  # they do not overlap, and are less than the margin apart
         ((60, 80), (0, 0), "differs (higher)"),
         ((0, 10), (34, 42), "differs (lower)"),
     ],
 )
 def test_ranges(found: tuple[float, float] | None, published: tuple[float, float], verdict: str) -> None:
-    assert judge_range(found, published, 10).verdict == verdict
+    judged = judge_range(found, published, 10)
+    assert judged.verdict == verdict
+    assert judged.why == ("neither the same nor apart by more than 10 points" if verdict == "inconclusive" else "")
 
 
 def test_pairs() -> None:

@@ -36,6 +36,15 @@ def test_a_chain_crosses_at_half_its_best_if_that_is_a_rise() -> None:
     assert found is not None
     assert found["visible"] == 0.5
     assert crossing(curve((0.0, 0.0), (0.9, 0.05), eval={})) is None
+    assert crossing(curve((0.0, 0.0), (0.5, 0.1), (0.9, 0.15), eval={})) is None
+
+
+def test_a_chain_that_rises_early_differs_since_the_level_is_ours(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    put(store, threshold.arms("desk")[3].runs, [curve((0.0, 0.0), (0.3, 0.2), (0.9, 0.4), eval={})])
+    found = threshold.measure(store).arms[3].comparison
+    assert found.verdict == "differs (lower) so far at desk scale"
+    assert found.why == "reaches half of its best, a level of ours, where 30 % of what is visible is right"
 
 
 @pytest.mark.parametrize(
@@ -62,13 +71,16 @@ def test_rule_d_may_have_early_runs_but_not_most(tmp_path: Path) -> None:
 
 
 def test_all_or_nothing_and_between_are_told_apart(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    put(store, bimodality.arms("desk")[0].runs, (WAITING, NEVER))
+    store, runs = Store(tmp_path), bimodality.arms("desk")[0].runs
+    put(store, runs, (WAITING, NEVER))
+    few = bimodality.measure(store).arms[0].comparison
+    assert (few.word, few.why) == ("inconclusive", "0 of 2 end between")  # as many as half may
+    put(store, runs[2:], (WAITING, NEVER))
     assert bimodality.measure(store).arms[0].comparison.word == "holds"
-    put(store, bimodality.arms("desk")[0].runs[2:], [curve((0.5, 0.5), (1.0, 0.5))] * 3)
+    put(store, runs[4:], [curve((0.5, 0.5), (1.0, 0.5))] * 16)
     (table,) = bimodality_tables([result := bimodality.measure(store)])
     assert result.arms[0].comparison.word == "does not hold as written"
-    assert table.rows[0][:5] == ["150, any", "extremes", 1, "3/5", 1]
+    assert table.rows[0][:5] == ["150, any", "extremes", 2, "16/20", 2]
 
 
 def put(store: Store, runs: tuple[Run, ...], curves: Any) -> None:

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hardgap.runs.store import Store
 from hardgap.studies.identifiability import TRAINED_50, TRAINED_150_220, main, refuting_shares, rows_needed
+from hardgap.studies.study import STUDIES
 from hardgap.worlds.automaton.gap import Gap, draw_hidden
 from hardgap.worlds.automaton.identify.answers import identify
 from hardgap.worlds.automaton.identify.completions import completions
@@ -86,3 +88,12 @@ def test_figures_are_drawn_from_the_committed_numbers(numbers: dict[str, Any], t
 def test_an_unknown_word_is_refused() -> None:
     with pytest.raises(SystemExit, match="measure or draw"):
         main(["paint"])
+
+
+def test_two_steps_determine_every_hidden_cell_of_pattern_2_but_not_of_every_pattern(tmp_path: Path) -> None:
+    *numbers, whichever = (result := STUDIES["gf2"].measure(Store(tmp_path))).arms
+    assert {arm.comparison.word for arm in numbers} == {"reproduced"}
+    assert whichever.comparison.word == "does not hold as written"
+    assert whichever.comparison.why == "of rows: pattern 0 69 % and pattern 7 64 %"
+    (table,) = result.tables()
+    assert table.rows[-1][:5] == [2, "whichever pattern is hidden", "", "", "does not hold as written"]

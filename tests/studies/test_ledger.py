@@ -32,6 +32,7 @@ def test_what_nobody_has_run_says_so(main_alone: str) -> None:
     assert verdicts["main/rule-d-soft"] == "inconclusive so far at desk scale"
     others = {name: said for name, said in verdicts.items() if name not in ("main/rule-d-soft", "main/constant-guess")}
     assert set(others.values()) == {"not run"}  # soft seeds alone are no pairs
+    assert verdicts["main/constant-guess"] == "paper is silent"  # true by the draw of the hidden set: no test
     assert set(verdicts) == {one.name for one in choose(["main", "k-sweep"])}
 
 

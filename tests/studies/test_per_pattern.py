@@ -66,6 +66,7 @@ def test_tables_say_what_is_missing_and_total_what_is_there(tmp_path: Path) -> N
     assert table.rows[9][:4] == ["all", "", "16/80", "1/2 of 80"]
     together, *columns = pattern_tables([one.measure(store) for one in choose(["per-pattern"])])
     assert len(columns) == 4
+    assert {column.rows[-1][0] for column in columns} == {"overall, alone"}  # not corrected with the rows above it
     assert together.rows[2] == [2, "4/10 → 0/0 of 10", "6/10 → 0/0 of 10", "0/10 → 0/0 of 10", "– → 0/0 of 10"]
 
 

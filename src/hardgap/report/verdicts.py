@@ -54,7 +54,7 @@ class Verdict:
     """A word, which way it differs or how far it holds, and what it rests on.
 
     p        how surprising such a difference is if there is none; None where nothing was tested
-    needed   runs here that would settle what is inconclusive; None if no number would, or none is asked for
+    needed   runs here that would settle what is inconclusive; None if 320 would not, or none is asked for
     why      in a few words: a counterexample, the patterns that differ, what is missing
     scale    the scale of what was measured, where it has one: part of the word
     so_far   whether runs are still to come
@@ -162,7 +162,7 @@ def judge_range(found: tuple[float, float] | None, published: tuple[float, float
         return Verdict("reproduced")
     if found[0] > published[1] + margin or found[1] < published[0] - margin:
         return Verdict("differs", _way(found[0], published[0]))
-    return Verdict("inconclusive", why="the ranges overlap; their ends are apart")
+    return Verdict("inconclusive", why=f"neither the same nor apart by more than {margin:g} points")
 
 
 def judge_pairs(p: float | None, way: str, pairs: int, published_way: str) -> Verdict:
@@ -227,7 +227,7 @@ def summed_up(verdicts: Iterable[Verdict]) -> Verdict:
 def _inconclusive(p: float, basis: tuple[Count, Count] | tuple[Sample, Sample]) -> Verdict:
     needed, theirs = _to_settle(basis), basis[1]
     few = theirs.n if isinstance(theirs, Sample) else theirs[1]
-    why = "" if needed else f"the paper has {few}: no number of runs here would settle it" if few else ""
+    why = "" if needed else f"the paper has {few}: {MANY[-1]} runs here would not settle it" if few else ""
     return Verdict("inconclusive", p=p, needed=needed, why=why, basis=basis)
 
 
@@ -242,7 +242,7 @@ def _to_settle(basis: tuple[Count, Count] | tuple[Sample, Sample], level: float 
 
 @cache
 def runs_to_settle(ours: Count, theirs: Count, level: float = LEVEL) -> int | None:
-    """So many runs here, at the rate found so far, would settle it with 80 % chance; None if none would."""
+    """So many runs here, at the rate found so far, would settle it with 80 % chance; None if 320 would not."""
     from scipy import stats
 
     rate = _rate(ours)
@@ -258,7 +258,7 @@ def runs_to_settle(ours: Count, theirs: Count, level: float = LEVEL) -> int | No
 
 
 def seeds_to_settle(ours: Sample, theirs: Sample, level: float = LEVEL) -> int | None:
-    """So many seeds here, with the mean and the spread found so far, would settle it; None if none would."""
+    """So many seeds here, with the mean and the spread found so far, would settle it; None if 320 would not."""
     larger = (many for many in MANY if many > ours.n)
     return next((n for n in larger if settled_mean(replace(ours, n=n), theirs, level) != "inconclusive"), None)
 

@@ -41,7 +41,10 @@ def crossing(curve: Curve) -> Point | None:
     """The first evaluation, after step 0, at which holdout accuracy reaches 50 %; of Experiment 2, half of its best."""
     trained = [point for point in curve if point["step"] > 0]
     symbolic = "eval" in curve[-1]["detail"]
-    level = max(LEAST_RISE, *(point["holdout"] for point in trained)) / 2 if symbolic else HALF
+    best = max((point["holdout"] for point in trained), default=0.0)
+    if symbolic and best < LEAST_RISE:
+        return None
+    level = best / 2 if symbolic else HALF
     return next((point for point in trained if point["holdout"] >= level), None)
 
 
@@ -53,9 +56,13 @@ def seen_at_crossing(arm: Measured) -> list[float]:
 @dataclass(frozen=True)
 class Waits(Published):
     """That holdout accuracy does not rise before visible accuracy is about 85 %; in a rule of which parts can be
-    interpolated some runs may be early, and the median has to be about there."""
+    interpolated some runs may be early, and the median has to be about there.
+
+    Of Experiment 2 the level that counts as a rise, half of its best, is ours: an early one is no counterexample.
+    """
 
     some_early: bool = False
+    our_level: bool = False
 
     def compare(self, found: Found) -> Verdict:
         assert isinstance(found, Measured)
@@ -63,7 +70,10 @@ class Waits(Published):
         if not seen:
             return Verdict("inconclusive", why="no run crosses") if found.n else NOT_RUN
         least = median(seen) if self.some_early else seen[0]
-        return judge_statement(least >= LINE - ABOUT, f"crosses where {100 * least:.0f} % of what is visible is right")
+        crosses = f"where {100 * least:.0f} % of what is visible is right"
+        if self.our_level and least < LINE - ABOUT:
+            return Verdict("differs", "lower", why=f"reaches half of its best, a level of ours, {crosses}")
+        return judge_statement(least >= LINE - ABOUT, f"crosses {crosses}")
 
 
 @dataclass(frozen=True)
@@ -77,6 +87,9 @@ class Ends(Published):
         if not found.n:
             return NOT_RUN
         between = len(in_the_middle(found))
+        low, high = wilson(between, found.n)
+        if low <= 0.5 <= high:
+            return Verdict("inconclusive", why=f"{between} of {found.n} end between")
         return judge_statement((2 * between > found.n) == self.between, f"{between} of {found.n} end between")
 
 
@@ -93,7 +106,7 @@ def threshold(scale: Scale) -> Iterator[Arm]:
     yield Arm({"runs": "Rule D"}, tuple(seeds(radius_2(scale, "D"))), Waits("Appendix G", some_early=True))
     yield Arm({"runs": "150, pattern 3"}, long[3], Waits("Appendix G"))
     yield Arm({"runs": "150, any"}, tuple(run for runs in long for run in runs), Waits("§4.5"))
-    yield Arm({"runs": "chains, 4 pairs"}, _familiar(scale, CASES), Waits("§5.3"))
+    yield Arm({"runs": "chains, 4 pairs"}, _familiar(scale, CASES), Waits("§5.3", our_level=True))
 
 
 @study("dynamics/bimodality", tables=f"{HERE}:bimodality_tables")

@@ -81,11 +81,11 @@ def column(name: str) -> str:
 
 
 def overall(result: StudyResult) -> Measured:
-    """The patterns of which the paper has a count, as one; that single ones differ shows in its verdict."""
+    """The patterns of which the paper has a count, as one, judged alone; that single ones differ shows in it."""
     counted = [(arm, arm.published.count) for arm in result.arms if arm.published and arm.published.count]
     successes = {int(arm.labels["pattern"]): count for arm, (count, _) in counted}
     total = Rate(WHERE, successes=sum(successes.values()), n=10 * len(successes), by_pattern=successes)
-    return replace(pooled((arm for arm, _ in counted), {"pattern": "overall"}), published=total)
+    return replace(pooled((arm for arm, _ in counted), {"pattern": "overall, alone"}), published=total)
 
 
 def _together(results: Sequence[StudyResult]) -> Table:

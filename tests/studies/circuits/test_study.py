@@ -2,16 +2,18 @@
 
 import json
 from pathlib import Path
+from statistics import median
 
 import numpy as np
+import pytest
 
 from hardgap.cli.baselines import one_thread
 from hardgap.nn.spec import EncoderSpec
 from hardgap.runs.store import Store
-from hardgap.studies.circuits.quantities import QUANTITIES
+from hardgap.studies.circuits.quantities import QUANTITIES, OfNetworks, spread
 from hardgap.studies.circuits.study import ANALYSES, circuit_study_tables, circuits, solved_networks, wanted
 from hardgap.studies.circuits.study_figure import circuit_study_figure
-from hardgap.studies.measure import measure
+from hardgap.studies.measure import Measured, measure
 from hardgap.theory.construction import construct
 from hardgap.worlds.automaton.circuits.opening import Subject, open_network
 from hardgap.worlds.automaton.gap import Gap
@@ -32,14 +34,28 @@ def test_the_constructed_network_gives_the_numbers_that_were_put_there(tmp_path:
     (kept / "circuit-000000000000.json").write_text(json.dumps(about | wanted(opened)))
     (kept / "circuit-111111111111.json").write_text("{")
     result = measure(circuits, "desk", Store(tmp_path))
-    found = {tuple(arm.labels.values()): arm.value for arm in result.arms}
+    found = {tuple(arm.labels.values()): arm.value["middle"] for arm in result.arms}
     assert found["polynomial", "is XOR, of networks"] == 100
     assert abs(found["polynomial", "largest interaction"] - 80) < 0.1
     assert abs(found["polynomial", "least interaction"] + 40) < 0.1
     assert found["probe", "XOR, embedding"] < 75 < found["probe", "XOR, after layer 1"] == 100
+    assert {arm.comparison.word for arm in result.arms if arm.published} == {"inconclusive"}  # of one network
     (table,) = circuit_study_tables([result])
     assert "median of 1" in table.title
     assert circuit_study_figure([result]).axes
+
+
+@pytest.mark.parametrize(
+    ("values", "verdict"),
+    [((100, 100, 0), "reproduced"), ((0, 0, 100), "inconclusive"), ((0, 1, 2), "differs (lower)"),
+     ((100, 100), "inconclusive")],
+)  # fmt: skip
+def test_networks_that_lie_on_both_sides_of_the_papers_show_no_difference(
+    values: tuple[float, ...], verdict: str
+) -> None:
+    published = OfNetworks("Appendix B", 99.0, 10.0, (98.0, 100.0))
+    found = Measured({}, 0, published=published, value=spread(median(values), values))
+    assert found.comparison.verdict.startswith(verdict)
 
 
 def test_nothing_opened_is_said_and_draws_nothing(tmp_path: Path) -> None:

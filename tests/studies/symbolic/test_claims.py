@@ -46,13 +46,13 @@ def test_the_order_of_pairs_is_contradicted_only_by_what_is_told_apart(
     assert verdict in table.title
 
 
-@pytest.mark.parametrize(("left", "verdict"), [(0.3, "holds"), (0.05, "does not hold as written")])
+@pytest.mark.parametrize(("left", "verdict"), [(0.3, "holds"), (0.05, "differs (lower)"), (0.5, "differs (higher)")])
 def test_labels_alone_halve_the_accuracy_or_do_not(tmp_path: Path, left: float, verdict: str) -> None:
     study = STUDIES["chains/label-only"]
     pairs = ("^|", "&L", "R^", "d|")
     shares = {(p, "familiar"): 0.6 for p in pairs} | {(p, "label-only"): left for p in pairs}
     (table,) = against_tables([study.measure(store_of(tmp_path, study, shares))])
-    assert [row[-1] for row in table.rows] == [f"{verdict} at desk scale"] * 5
+    assert [row[-1] for row in table.rows] == ["paper is silent"] * 4 + [f"{verdict} at desk scale"]
     assert table.rows[-1][4] == "0.39"  # of the paper's own means
 
 
@@ -63,6 +63,8 @@ def test_every_number_inside_the_networks_is_read_from_the_committed_analyses(tm
         assert len(result.arms) == count
         assert all(arm.value is not None for arm in result.arms)
         assert len(inside_tables([result])[0].rows) == count
+        assert {(arm.comparison.word, arm.comparison.needed) for arm in result.arms} == {("inconclusive", 3)}
+        assert all(arm.comparison.why.startswith("one network, ") for arm in result.arms)
 
 
 def test_analyses_that_are_missing_or_damaged_are_not_measured(tmp_path: Path) -> None:

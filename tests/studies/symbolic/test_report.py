@@ -16,6 +16,7 @@ from hardgap.report.figures import as_svg
 from hardgap.runs.results import export_runs
 from hardgap.runs.store import Store
 from hardgap.studies.measure import StudyResult, measure
+from hardgap.studies.published import Seeds
 from hardgap.studies.study import STUDIES, Study, limited
 from hardgap.studies.symbolic.baselines import DATA, baselines_path
 from hardgap.studies.symbolic.cells import (
@@ -142,7 +143,7 @@ def test_coverage_counts_pairs_above_their_own_baseline(covered: Path) -> None:
     assert (summary["pairs"], summary["runs"], summary["compared"], summary["above"]) == (2, 3, 2, 1)
     assert (summary["mean"], summary["range"]) == (pytest.approx(0.4), [0.1, pytest.approx(0.7)])
     assert summary[f"{PAPERS_KRR} range"] == [0.15, 0.2]
-    pairs, baselines, together = coverage_tables([found])
+    pairs, baselines, together, _ = coverage_tables([found])
     rows = pairs.rows
     assert len(rows) == 49
     assert [rows[0][0], rows[0][4], rows[0][9], rows[0][10]] == ["^|", "70.0", f"20.0 ({PAPERS_KRR})", 73.2]
@@ -154,6 +155,21 @@ def test_coverage_counts_pairs_above_their_own_baseline(covered: Path) -> None:
     drawn = as_svg(coverage_figure([found]))
     assert f"best interpolation baseline of any pair ({PAPERS_KRR}, 20.0 %)" in drawn
     assert drawn.index(">dd<") < drawn.index(">^|<")  # sorted, the best on top
+
+
+def test_that_all_pairs_are_above_is_judged_by_those_with_seeds_enough(covered: Path) -> None:
+    store, kept = Store(covered / "store"), covered / "results" / "baselines"
+    first = measure(COVERAGE, "desk", store, kept)
+    assert isinstance(first.arms[0].published, Seeds)  # of `^|`, whose seeds are printed
+    together = first.arms[-1].comparison
+    assert (together.word, together.so_far) == ("inconclusive", True)
+    assert together.why == "not above (seeds): dd (1); 49 of 49 pairs have fewer than 3 seeds"
+    runs = [run for run in only(SymbolicRun, COVERAGE.runs("desk")) if run.holdout == "dd"]
+    for run, test in zip(runs[1:], (0.09, 0.11), strict=True):
+        store.put_all_done([(run, curve((0.5, 0.5, test)), "budget", {}, 1.0)])
+    together = measure(COVERAGE, "desk", store, kept).arms[-1].comparison
+    assert (together.word, together.why) == ("does not hold as written", "dd below")
+    assert coverage_tables([first])[-1].rows[0][0] == "inconclusive so far at desk scale"
 
 
 def test_an_empty_figure_is_refused(tmp_path: Path) -> None:

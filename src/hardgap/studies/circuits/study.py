@@ -20,7 +20,7 @@ from hardgap.core.table import Table
 from hardgap.runs.results import write_text
 from hardgap.runs.store import Row, Store
 from hardgap.runs.summary import summarise
-from hardgap.studies.circuits.quantities import QUANTITIES, SHARE, Network, Quantity
+from hardgap.studies.circuits.quantities import QUANTITIES, SHARE, Network, Quantity, spread
 from hardgap.studies.kept import kept_file
 from hardgap.studies.measure import StudyResult
 from hardgap.studies.study import Arm, study
@@ -43,7 +43,7 @@ SOLVED = 0.99
 def circuits(scale: Scale) -> Iterator[Arm]:
     """Solved networks compute XOR: routed in layer 0, computed in layer 1, absent before, exact after."""
     for place, one in enumerate(QUANTITIES):
-        yield Arm({"analysis": one.analysis, "of": one.of}, (), one.number, partial(_median, scale, place))
+        yield Arm({"analysis": one.analysis, "of": one.of}, (), one.number, partial(_spread, scale, place))
 
 
 def open_networks(scale: Scale, store: Store, kept: Path, on_progress: Progress, is_late: Callable[[], bool]) -> None:
@@ -123,9 +123,9 @@ def _read(path: Path, written: int) -> Network | None:
     return found
 
 
-def _median(scale: Scale, place: int, kept: Path) -> float | None:
+def _spread(scale: Scale, place: int, kept: Path) -> dict[str, float] | None:
     values = [QUANTITIES[place].find(one) for one in _networks(scale, kept)]
-    return round(_middle(QUANTITIES[place], values), 2) if values else None
+    return spread(_middle(QUANTITIES[place], values), values) if values else None
 
 
 def _middle(one: Quantity, values: Sequence[float]) -> float:
@@ -146,7 +146,7 @@ def circuit_study_tables(results: Sequence[StudyResult]) -> list[Table]:
     (result,) = results
     rows = [
         [arm.labels["analysis"], arm.labels["of"], " ".join(f"{value:g}" for value in dict.fromkeys(one.published)),
-         "" if arm.value is None else f"{arm.value:g}", _range(values), arm.comparison.verdict]
+         "" if arm.value is None else f"{arm.value['middle']:g}", _range(values), arm.comparison.verdict]
         for arm, one, values in zip(result.arms, QUANTITIES, result.more["values"], strict=True)
     ]  # fmt: skip
     count = len(result.more["networks"])

@@ -19,9 +19,11 @@ RIDGES = [PAPERS_KRR, *(name for name in METHODS if name.startswith("KRR") and n
 
 
 def coverage_tables(results: Sequence[StudyResult]) -> list[Table]:
-    """All pairs, the printed ones beside their baselines, and all together."""
-    (report,) = [one.more | {"scale": one.scale} for one in results]
-    return [coverage_table(report), baselines_table(report), summary_table(report)]
+    """All pairs, the printed ones beside their baselines, all together, and the verdict on them."""
+    (result,) = results
+    report, together = result.more | {"scale": result.scale}, result.arms[-1].comparison
+    above = Table("All pairs above the paper's own baselines", ["verdict", "why"], [[together.verdict, together.why]])
+    return [coverage_table(report), baselines_table(report), summary_table(report), above]
 
 
 def coverage_table(report: dict[str, Any]) -> Table:

@@ -8,6 +8,7 @@ op2 in 100 %, as only seen pairs are, so ours is compared on seen examples.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,29 +16,56 @@ from typing import TYPE_CHECKING, Any
 from hardgap.core.errors import BadInput
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
+from hardgap.core.wording import listed
+from hardgap.report.verdicts import FEWEST_SEEDS, NOT_RUN, Verdict
 from hardgap.runs.store import Store
 from hardgap.studies.interpolation.study import computed_tables
 from hardgap.studies.kept import kept_file
 from hardgap.studies.measure import StudyResult
-from hardgap.studies.published import Number, Published, Spread
+from hardgap.studies.published import Found, Published, Spread
 from hardgap.studies.study import Arm, study
 from hardgap.studies.symbolic import published
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-POINTS = 10.0
-"""How far a share in percent of one network may be from the published one: 200 examples alone are good for seven."""
 HERE = "hardgap.studies.symbolic.inside"
 SHOWN: dict[str, Any] = {"tables": f"{HERE}:inside_tables", "folder": "symbolic"}
 Run = dict[str, Any]
 Printed = dict[str, dict[tuple[str, str], float]]
 
 
+@dataclass(frozen=True)
+class OfOneNetwork(Published):
+    """A share in percent of one network, beside one of ours: how far apart they are can be said, and no more."""
+
+    value: float
+
+    @property
+    def said(self) -> str:
+        return f"{self.value:g}"
+
+    def compare(self, found: Found) -> Verdict:
+        return NOT_RUN if found.value is None else _apart([found.value - self.value])
+
+
+@dataclass(frozen=True)
+class SpreadOfOneNetwork(Spread):
+    """The least and the most of one network's shares."""
+
+    def judge(self, found: Sequence[float] | None) -> Verdict:
+        return NOT_RUN if found is None else _apart([found[0] - self.low, found[1] - self.high])
+
+
+def _apart(differences: Sequence[float]) -> Verdict:
+    points = listed([f"{one:+.1f}" for one in differences])
+    return Verdict("inconclusive", needed=FEWEST_SEEDS, why=f"one network, {points} points")
+
+
 def _arms(scale: Scale, printed: Printed, find: Callable[[Run, str, str], float | None]) -> Iterator[Arm]:
     for pair, numbers in printed.items():
         for (first, second), value in numbers.items():
-            number = Number("Appendix F", value, POINTS)
+            number = OfOneNetwork("Appendix F", value)
             compute = partial(_value, scale, pair, partial(_percent, find, first, second))
             yield Arm({"pair": pair, "of": f"{first}, {second}"}, (), number, compute)
 
@@ -97,7 +125,7 @@ def heads(scale: Scale) -> Iterator[Arm]:
     _, (before, after), seen = published.HEAD
     for part, value in (("holdout", before - after), ("seen", seen)):
         compute = partial(_value, scale, "^|", partial(_lost, part))
-        yield Arm({"pair": "^|", "of": f"points lost on {part}"}, (), Number("Appendix F", value, POINTS), compute)
+        yield Arm({"pair": "^|", "of": f"points lost on {part}"}, (), OfOneNetwork("Appendix F", value), compute)
 
 
 def _lost(part: str, analyses: Run) -> float:
@@ -113,8 +141,8 @@ def substitutions(scale: Scale) -> Iterator[Arm]:
     """Inputs that fit another operator make the network name it, and leave the other operator as it was."""
     (low, high), (least, most) = published.SUBSTITUTION
     for of, key, sides, paper in (
-        ("target named", "follows", ("a, b", "c, d"), Spread("§4.6", low, high)),
-        ("other kept, a and b swapped", "keeps", ("a, b",), Spread("§4.6", least, most)),
+        ("target named", "follows", ("a, b", "c, d"), SpreadOfOneNetwork("§4.6", low, high)),
+        ("other kept, a and b swapped", "keeps", ("a, b",), SpreadOfOneNetwork("§4.6", least, most)),
     ):
         spread: Published = paper
         yield Arm({"pair": "^|", "of": of}, (), spread, partial(_value, scale, "^|", partial(_range, key, sides)))
