@@ -117,6 +117,38 @@ def test_explore_hide_flip_and_share(visit: Any, address: str) -> None:
     page.get_by_role("alert").get_by_text("unknown rule").wait_for()
 
 
+def test_the_ledger_shows_the_scale_that_is_chosen(visit: Any) -> None:
+    page = visit("#ledger")
+    page.get_by_role("columnheader", name="verdict at desk scale").first.wait_for()
+    page.get_by_label("Scale").select_option(label="paper")
+    page.get_by_role("columnheader", name="verdict at paper scale").first.wait_for(timeout=10_000)
+    assert "scale=paper" in page.url
+    assert page.get_by_label("Scale").input_value() == "paper"
+
+
+ODD = {"#train?beside=xyz": "Train a network across the gap",
+       "#train?beside=constructor": "Train a network across the gap",
+       "#constructor": "Hide part of a rule.", "#explore?t=abc&row=abc": "Hide part of a rule.",
+       "#explore?t=-3.5": "Hide part of a rule."}  # fmt: skip
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_an_odd_link_shows_its_view(visit: Any, odd: str) -> None:
+    page = visit(odd)
+    page.get_by_role("heading", name=ODD[odd]).wait_for(timeout=10_000)
+    if "train" not in odd:
+        page.get_by_text("Steps shown: 10").wait_for(timeout=10_000)
+
+
+def test_a_view_that_breaks_says_so_and_the_others_stay(visit: Any) -> None:
+    page = visit("#runs")
+    page.route("**/api/explore?*", lambda route: route.fulfill(json={"rule": {}}))
+    page.get_by_role("link", name="Explore", exact=True).click()
+    page.get_by_role("alert").get_by_text("This view cannot be shown").wait_for(timeout=10_000)
+    page.get_by_role("link", name="Ledger", exact=True).click()
+    page.get_by_role("columnheader", name="verdict at desk scale").first.wait_for(timeout=10_000)
+
+
 def test_it_paints_within_a_second_and_answers_a_click_within_a_tenth(visit: Any) -> None:
     """Of several tries the best: a busy machine is slow, the page is not."""
     paints, clicks = [], []

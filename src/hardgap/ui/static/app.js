@@ -1,5 +1,6 @@
-import { html, render } from "./vendor/preact-htm.js";
+import { html, render, useErrorBoundary, useState } from "./vendor/preact-htm.js";
 import { link, useAddress } from "./address.js";
+import { Problem } from "./parts.js";
 import { copied, isCopy, takeToken } from "./server.js";
 import { Explore } from "./explore.js";
 import { Ledger } from "./ledger.js";
@@ -19,9 +20,14 @@ const VIEWS = {
   runs: ["Runs", Runs],
 };
 
+// How each view was left: its tab leads back there, and from within it to its beginning.
+const last = {};
+const left = (name) => last[name] ?? (name === "train" && last.explore?.hide ? { rule: last.explore.rule, hide: last.explore.hide } : {});
+
 function App() {
-  const { view, at } = useAddress();
-  const [title, View] = VIEWS[view] || VIEWS.explore;
+  const { view: named, at } = useAddress(), view = Object.hasOwn(VIEWS, named) ? named : "explore";
+  const [title, View] = VIEWS[view];
+  last[view] = at;
   document.title = `${title} · hardgap`;
   return html`
     <a class="skip" href="#main" onClick=${toMain}>To the content</a>
@@ -29,11 +35,19 @@ function App() {
       <h1>hardgap</h1>
       <nav aria-label="Views">
         ${Object.entries(VIEWS).filter(([name]) => !isCopy() || copied().views.includes(name)).map(([name, [words]]) => html`
-          <a href=${link(name)} aria-current=${name === view ? "page" : null}>${words}</a>`)}
+          <a href=${link(name, name === view ? {} : left(name))} aria-current=${name === view ? "page" : null}>${words}</a>`)}
       </nav>
       ${isCopy() && html`<span class="quiet small">a copy to read; <code>hardgap ui</code> trains</span>`}
     </header>
-    <main id="main" tabindex="-1"><${View} key=${view} at=${at} /></main>`;
+    <main id="main" tabindex="-1"><${Shown} key=${view} View=${View} at=${at} /></main>`;
+}
+
+// A view that breaks says so, and the next address is tried again.
+function Shown({ View, at }) {
+  const [broken, setBroken] = useState(null);
+  useErrorBoundary((error) => setBroken({ at, error }));
+  if (broken?.at === at) return html`<${Problem} error=${`This view cannot be shown (${broken.error.message}): choose one above.`} />`;
+  return html`<${View} at=${at} />`;
 }
 
 function toMain(event) {

@@ -37,6 +37,7 @@ export function Cube({ rule, hidden, focus, onToggle }) {
       ${edges.map(([p, q, near]) => html`<line class=${near ? "near" : ""} x1=${place[p][0]} y1=${place[p][1]} x2=${place[q][0]} y2=${place[q][1]} />`)}
       ${table.map((out, p) => html`
         <g onClick=${() => onToggle(p)} style="cursor:pointer">
+          <title>${bits(p, radius)} → ${hidden.has(p) ? "hidden" : out}</title>
           <circle class=${hidden.has(p) ? "hid" : out ? "one" : ""} cx=${place[p][0]} cy=${place[p][1]} r=${size} />
           ${radius === 1 && html`
             <text class=${hidden.has(p) ? "q" : out ? "inside" : ""} x=${place[p][0]} y=${place[p][1] + 4}>${hidden.has(p) ? "?" : out}</text>

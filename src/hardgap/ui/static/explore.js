@@ -9,13 +9,20 @@ import { isCopy, useAnswer } from "./server.js";
 const KNOWN = ["150", "30", "106", "110", "90", "D", "G", "L1 ^ (C & R1)"];
 const HEIGHT = 10, WIDTH = 37;
 
+// An entry by its number or by all its cells, as everywhere in hardgap; here too, so that a click shows at once.
+const entry = (text, radius) => parseInt(text, text.length === 2 * radius + 1 ? 2 : 10);
+
+// Whether an answer is about this rule: its table stays, so that a gap without an answer can be changed.
+const asks = (path, rule) => new URLSearchParams(path.split("?")[1]).get("rule") === rule;
+
 export function Explore({ at }) {
   const text = at.rule ?? "150", hide = at.hide ?? (at.rule ? "" : "2");
-  const { data, error } = useAnswer(`api/explore?${new URLSearchParams({ rule: text, hide })}`);
+  const { data, error, path } = useAnswer(`api/explore?${new URLSearchParams({ rule: text, hide })}`);
   const rule = data?.rule;
-  const hidden = useMemo(() => new Set(hide.split(",").filter(Boolean).map(Number)), [hide]);
+  const hidden = useMemo(() => new Set(hide.split(",").filter(Boolean).map((one) => entry(one.trim(), rule?.radius))), [hide, rule]);
   const toggle = (p) => {
-    const next = new Set(hidden);
+    const next = new Set(isCopy() && !hidden.has(p) ? [] : hidden); // a copy holds every gap of one entry
+    for (const odd of hidden) if (!(odd < rule.table.length)) next.delete(odd);
     if (!next.delete(p) && next.size + 1 < rule.table.length) next.add(p);
     change({ rule: text, hide: [...next].sort((a, b) => a - b).join(","), flip: at.flip });
   };
@@ -25,8 +32,8 @@ export function Explore({ at }) {
       never shown to a learner.</p>
     <${RuleChoice} text=${text} />
     <${Problem} error=${error} />
+    ${rule && (!error || asks(path, text)) && html`<${Table} rule=${rule} hidden=${hidden} toggle=${toggle} />`}
     ${rule && !error && html`
-      <${Table} rule=${rule} hidden=${hidden} toggle=${toggle} />
       <div class="cards">
         <${Spread} rule=${rule} hidden=${hidden} at=${at} />
         <${Similarity} rule=${rule} hidden=${hidden} data=${data} toggle=${toggle} at=${at} />
@@ -62,7 +69,8 @@ function Table({ rule, hidden, toggle }) {
 }
 
 function Spread({ rule, hidden, at }) {
-  const seed = Number(at.row ?? 1), until = Math.min(HEIGHT, Number(at.t ?? HEIGHT)), flip = at.flip === "1" && hidden.size > 0;
+  const seed = Number(at.row ?? 1) >>> 0, t = Number(at.t ?? HEIGHT), flip = at.flip === "1" && hidden.size > 0;
+  const until = t >= 0 ? Math.min(HEIGHT, Math.floor(t)) : HEIGHT;
   const [playing, setPlaying] = useState(false);
   useEffect(() => {
     if (!playing) return;

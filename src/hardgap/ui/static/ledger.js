@@ -7,13 +7,20 @@ import { get, isCopy, useAnswer } from "./server.js";
 const address = (name, scale) => `api/claim?name=${encodeURIComponent(name)}&scale=${scale}`;
 
 export function Ledger({ at }) {
-  const scale = at.scale ?? "desk";
+  const scale = at.scale ?? "desk", [found, setFound] = useState({});
+  const look = (name) => get(address(name, scale)).catch((problem) => ({ error: problem.message }))
+    .then((one) => setFound((all) => ({ ...all, [address(name, scale)]: one })));
+  if (at.claim) return html`<${Claim} name=${at.claim} scale=${scale} />`;
+  return html`<h2>Which claims hold?</h2>
+    <p class="quiet">Every claim, of the paper and ours, beside what the runs of this store say. A number always carries its scale: a desk number is not a paper number.</p>
+    ${!isCopy() && html`<div class="row"><label>Scale <select onChange=${(e) => change({ scale: e.target.value })}>${["desk", "paper", "smoke"].map((one) => html`<option value=${one} selected=${one === scale}>${one}</option>`)}</select></label></div>`}
+    <${Claims} key=${scale} scale=${scale} found=${(name) => found[address(name, scale)]} look=${look} />`;
+}
+
+function Claims({ scale, found, look }) {
   const { data, error } = useAnswer(`api/claims?scale=${scale}`);
-  const [found, setFound] = useState({});
-  const look = (name) => get(address(name, scale)).catch((problem) => ({ error: problem.message })).then((one) => setFound((all) => ({ ...all, [name]: one })));
   useEffect(() => {
     let gone = false;
-    setFound({});
     (async () => {
       for (const one of data ?? []) {
         if (gone) return;
@@ -22,17 +29,13 @@ export function Ledger({ at }) {
     })();
     return () => (gone = true);
   }, [data]);
-  if (at.claim) return html`<${Claim} name=${at.claim} scale=${scale} />`;
-  return html`<h2>Which claims hold?</h2>
-    <p class="quiet">Every claim, of the paper and ours, beside what the runs of this store say. A number always carries its scale: a desk number is not a paper number.</p>
-    ${!isCopy() && html`<div class="row"><label>Scale <select onChange=${(e) => change({ scale: e.target.value })}>${["desk", "paper", "smoke"].map((one) => html`<option selected=${one === scale}>${one}</option>`)}</select></label></div>`}
-    <${Problem} error=${error} />
+  return html`<${Problem} error=${error} />
     ${!data && !error && html`<p class="quiet">Reading the claims …</p>`}
     ${data && [false, true].map((ours) => html`<h3>${ours ? "Ours" : "The paper's"}</h3><${Wide} label=${ours ? "Our claims" : "The paper's claims"}><table>
       <thead><tr><th>claim</th><th>verdict at ${scale} scale</th><th class="number">runs</th></tr></thead>
       <tbody>${data.filter((one) => one.ours === ours).map((one) => html`<tr key=${one.name}>
-        <td>${one.claim}<div class="small"><a class="mono" href=${link("ledger", { claim: one.name, scale: at.scale })}>${one.name}</a></div></td>
-        <td><${Verdict} one=${one} found=${found[one.name]} look=${look} /></td>
+        <td>${one.claim}<div class="small"><a class="mono" href=${link("ledger", { claim: one.name, scale: scale === "desk" ? "" : scale })}>${one.name}</a></div></td>
+        <td><${Verdict} one=${one} found=${found(one.name)} look=${look} /></td>
         <td class="number">${one.planned ? `${one.done}/${one.planned}` : "computed"}</td></tr>`)}</tbody></table><//>`)}`;
 }
 

@@ -2,7 +2,7 @@
 import { html, useState } from "./vendor/preact-htm.js";
 import { change, link } from "./address.js";
 import { Problem, Wide } from "./parts.js";
-import { Choose } from "./scrub.js";
+import { Choose, NoWeights } from "./scrub.js";
 import { useAnswer } from "./server.js";
 
 const PANELS = {
@@ -22,13 +22,19 @@ const FIRST = ["polynomial", "rule", "lens", "attention", "probes", "patching", 
 
 export function Open({ at }) {
   if (!at.run) return html`<${Choose} view="open" words="a network that can be opened" />`;
-  const name = at.panel ?? "rule", { data, error } = useAnswer(`api/film/${at.run}`);
+  return html`<${Opened} key=${at.run} at=${at} />`;
+}
+
+function Opened({ at }) {
+  const [again, setAgain] = useState(0);
+  const name = Object.hasOwn(PANELS, at.panel ?? "") ? at.panel : "rule", { data, error } = useAnswer(`api/film/${at.run}${again ? `?again=${again}` : ""}`);
+  if (data && !data.frames.length) return html`<${NoWeights} id=${at.run} about=${data.about} done=${() => setAgain(again + 1)} />`;
   return html`<h2>${data?.about ?? `Run ${at.run}`}</h2>
     <p class="quiet">What this network computes with, beside a network whose weights were written down so that it computes the rule exactly. <a href=${link("scrub", { run: at.run })}>Scrub through its training</a></p>
     <${Problem} error=${error} />
     <div class="row" role="group" aria-label="Analyses">${[...FIRST, ...Object.keys(PANELS).filter((one) => !FIRST.includes(one))].map((one) => html`<button aria-pressed=${one === name} onClick=${() => change({ panel: one })}>${one}</button>`)}</div>
     <p>${PANELS[name]}</p>
-    <div class="cards"><${Panel} key=${`t${name}`} run=${at.run} name=${name} of="trained" /><${Panel} key=${`c${name}`} run=${at.run} name=${name} of="constructed" /></div>`;
+    ${data && html`<div class="cards"><${Panel} key=${`t${name}`} run=${at.run} name=${name} of="trained" /><${Panel} key=${`c${name}`} run=${at.run} name=${name} of="constructed" /></div>`}`;
 }
 
 function Panel({ run, name, of }) {

@@ -38,11 +38,17 @@ function List({ at }) {
 function Filter({ at }) {
   const [typed, setTyped] = useState(at.where ?? "");
   useEffect(() => setTyped(at.where ?? ""), [at.where]);
+  const fields = useAnswer(isCopy() ? "" : "api/fields").data?.where ?? [];
   if (isCopy()) return null;
   const submit = (event) => { event.preventDefault(); change({ where: typed, page: "" }); };
+  const begin = (field) => (event) => {
+    setTyped(`${typed.replace(/[;\s]*$/, "")}${typed.trim() && "; "}${field}=`);
+    event.target.form.querySelector("input").focus();
+  };
   return html`<form class="row" onSubmit=${submit}><label>Only runs with (field=value; field=value)
       <input size="44" value=${typed} placeholder="rule=150; unrolling.feedback=soft; status=done" onInput=${(e) => setTyped(e.target.value)} /></label>
-    <button class="first">Filter</button>${at.where && html`<button type="button" onClick=${() => change({ where: "", page: "" })}>All</button>`}</form>`;
+    <button class="first">Filter</button>${at.where && html`<button type="button" onClick=${() => change({ where: "", page: "" })}>All</button>`}
+    <details class="small"><summary>Fields</summary><p>${fields.map((one) => html`<button type="button" class="mono" onClick=${begin(one)}>${one}</button> `)}</p></details></form>`;
 }
 
 const COLUMNS = [["run", "run"], ["", "what"], ["status", "status"], ["steps", "step", 1], ["visible", "visible", 1], ["holdout", "holdout", 1], ["transition", "transition", 1], ["seconds", "seconds", 1]];

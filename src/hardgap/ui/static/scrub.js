@@ -3,7 +3,7 @@ import { html, useEffect, useState } from "./vendor/preact-htm.js";
 import { change, link } from "./address.js";
 import { bits } from "./cells.js";
 import { Curve, transition } from "./chart.js";
-import { percent, Problem, Wide } from "./parts.js";
+import { percent, plural, Problem, Wide } from "./parts.js";
 import { get, isCopy, mayChange, send, useAnswer } from "./server.js";
 import { Rollouts } from "./train.js";
 
@@ -12,13 +12,14 @@ export function Scrub({ at }) {
   return html`<${Film} key=${at.run} id=${at.run} at=${at} />`;
 }
 
-// Runs of the automaton that are done: what can be scrubbed through or opened.
+// Runs that are done and whose weights are here: what can be scrubbed through, opened or asked.
 export function Choose({ view, words, where = "experiment=automaton" }) {
-  const { data, error } = useAnswer(`api/runs?page=0&size=50&sort=-created&where=${encodeURIComponent(where)}&where=status%3Ddone`);
+  const { data, error } = useAnswer(`api/runs?page=0&size=50&sort=-created&where=${encodeURIComponent(where)}&where=status%3Ddone&kept=1`);
   return html`<h2>Choose a run</h2><p class="quiet">A finished run is ${words}; the newest are listed, and every run's own page leads here, too.</p><${Problem} error=${error} />
     ${data && html`<${Wide} label="Runs"><table><thead><tr><th>run</th><th>what</th><th class="number">holdout</th></tr></thead><tbody>${data.rows.map((one) => html`<tr>
       <td class="mono"><a href=${link(view, { run: one.id })}>${one.id}</a></td><td>${one.about}</td><td class="number">${percent(one.holdout)}</td></tr>`)}</tbody></table><//>
-      ${!data.rows.length && html`<p>There is none yet: <a href=${link("train")}>train one</a>.</p>`}`}`;
+      ${!data.rows.length && html`<p>${isCopy() ? "This copy holds none." : view === "symbolic" ? "There is none yet." : html`There is none yet: <a href=${link("train")}>train one</a>.`}</p>`}
+      ${data.others > 0 && !isCopy() && html`<p class="quiet">Without weights here: <a href=${link("runs", { where: `${where}; status=done` })}>${plural(data.others, "finished run")}</a>. Choose one there to make its weights again.</p>`}`}`;
 }
 
 function Film({ id, at }) {
@@ -63,7 +64,7 @@ function Film({ id, at }) {
     ${!isCopy() && html`<p>Take it along: <a class="button" download href=${`api/film/${id}/film.gif`}>animated GIF</a> <a class="button" download href=${`api/film/${id}/film.html`}>one HTML file</a></p>`}`;
 }
 
-function NoWeights({ id, about, done }) {
+export function NoWeights({ id, about, done }) {
   const [said, setSaid] = useState(""), [error, setError] = useState("");
   const make = async () => {
     try {

@@ -3,31 +3,33 @@ import { useEffect, useState } from "./vendor/preact-htm.js";
 
 const TOKEN = "hardgap-token";
 
-// The token comes once, in the address that `hardgap ui` prints, and is kept out of every link made from here.
+// The token comes once, in the address that `hardgap ui` prints, and is kept out of every link made from here. Every tab has it.
 export function takeToken() {
   const given = new URLSearchParams(location.search).get("token");
   if (!given) return;
-  sessionStorage.setItem(TOKEN, given);
+  localStorage.setItem(TOKEN, given);
   history.replaceState(null, "", location.pathname + location.hash);
 }
 export const isCopy = () => Boolean(document.getElementById("kept"));
 // Of a copy: its views, and the address that it opens with.
 export const copied = () => kept();
 const kept = () => (kept.read ||= JSON.parse(document.getElementById("kept").textContent));
-export const mayChange = () => !isCopy() && Boolean(sessionStorage.getItem(TOKEN));
+export const mayChange = () => !isCopy() && Boolean(localStorage.getItem(TOKEN));
 
 export async function get(path) {
   return isCopy() ? fromCopy(path) : answered(await fetch(path));
 }
 
 export async function send(path, body = {}, method = "POST") {
-  const headers = { "Content-Type": "application/json", "X-Hardgap-Token": sessionStorage.getItem(TOKEN) || "" };
-  return answered(await fetch(path, { method, headers, body: JSON.stringify(body) }));
+  const headers = { "Content-Type": "application/json", "X-Hardgap-Token": localStorage.getItem(TOKEN) || "" };
+  const response = await fetch(path, { method, headers, body: JSON.stringify(body) });
+  if (response.status === 403) localStorage.removeItem(TOKEN); // of a server that has ended
+  return answered(response);
 }
 
 async function answered(response) {
-  const found = await response.json().catch(() => ({ error: `the server answered ${response.status}` }));
-  if (!response.ok) throw new Error(found.error);
+  const found = await response.json().catch(() => null);
+  if (!response.ok || !found) throw new Error(found?.error ?? `the server answered ${response.status}`);
   return found;
 }
 
@@ -46,7 +48,7 @@ async function fromCopy(path) {
   return answers[path];
 }
 
-// An answer that follows its address: { data, error, busy }. What was there stays until the next is.
+// An answer that follows its address: { data, error, busy, path }. What was there stays until the next is; `path` is what it answers.
 export function useAnswer(path) {
   const [state, setState] = useState({ busy: true });
   useEffect(() => {
@@ -55,7 +57,7 @@ export function useAnswer(path) {
     setState((before) => ({ ...before, busy: true }));
     get(path).then(
       (data) => late || setState({ data, path }),
-      (error) => late || setState((before) => ({ ...before, busy: false, error: error.message, path })),
+      (error) => late || setState((before) => ({ ...before, busy: false, error: error.message })),
     );
     return () => (late = true);
   }, [path]);

@@ -2,7 +2,7 @@
 import { html, useEffect, useState } from "./vendor/preact-htm.js";
 import { change } from "./address.js";
 import { percent, Problem } from "./parts.js";
-import { Choose } from "./scrub.js";
+import { Choose, NoWeights } from "./scrub.js";
 import { useAnswer } from "./server.js";
 
 const EXAMPLE = "12 7 33 43 21";
@@ -10,12 +10,14 @@ const path = (run, words) => `api/ask/${run}?${new URLSearchParams(words)}`;
 
 export function Symbolic({ at }) {
   if (!at.run) return html`<${Choose} view="symbolic" words="a network that can be asked" where="experiment=symbolic" />`;
-  return html`<${Asked} run=${at.run} numbers=${at.numbers ?? EXAMPLE} to=${at.to ?? ""} />`;
+  return html`<${Asked} key=${at.run} run=${at.run} numbers=${at.numbers ?? EXAMPLE} to=${at.to ?? ""} />`;
 }
 
 function Asked({ run, numbers, to }) {
-  const { data, error } = useAnswer(path(run, { numbers })), other = useAnswer(to ? path(run, { numbers, to }) : "");
+  const [again, setAgain] = useState(0);
+  const { data, error } = useAnswer(path(run, { numbers, ...(again && { again }) })), other = useAnswer(to ? path(run, { numbers, to }) : "");
   const names = data?.names ?? ["a", "b", "c", "d", "u"];
+  if (/has no weights/.test(error)) return html`<${NoWeights} id=${run} about=${`Run ${run}`} done=${() => setAgain(again + 1)} />`;
   return html`<h2>${data?.about ?? `Run ${run}`}</h2>
     <p class="quiet">A pair of operators turns a, b, c into d: (a op1 b) op2 c = d. The network is shown a, b, c, d and a fresh operand u, and derives which operators did it. One pair was never shown in training.</p>
     <${Numbers} numbers=${numbers.split(/[\s,]+/)} names=${names} most=${data?.most ?? 63} />

@@ -4,7 +4,7 @@ import { change, link } from "./address.js";
 import { Cells } from "./cells.js";
 import { Curve } from "./chart.js";
 import { Copy, percent, Problem } from "./parts.js";
-import { mayChange, send, useAnswer } from "./server.js";
+import { get, mayChange, send, useAnswer } from "./server.js";
 
 const SECOND = {
   "": ["nothing", {}],
@@ -17,7 +17,7 @@ const FIELDS = ["rule", "hide", "recipe", "scale", "feedback", "temperature", "s
 
 export function Train({ at }) {
   const chosen = { rule: "150", hide: "2", seed: "0", ...Object.fromEntries(FIELDS.filter((name) => at[name]).map((name) => [name, at[name]])) };
-  const both = [chosen, ...(at.beside ? [{ ...chosen, ...SECOND[at.beside][1] }] : [])];
+  const both = [chosen, ...(at.beside && Object.hasOwn(SECOND, at.beside) ? [{ ...chosen, ...SECOND[at.beside][1] }] : [])];
   const [error, setError] = useState("");
   const start = async (paused) => {
     setError("");
@@ -39,8 +39,22 @@ export function Train({ at }) {
       ${!mayChange() && html`<span class="small">Open the address that <code>hardgap ui</code> printed to start something here.</span>`}
     </div>
     <${Problem} error=${error} />
+    <${Others} at=${at} ids=${ids} />
     <div class="cards">${ids.map((id) => html`<${Watched} key=${id} id=${id} />`)}</div>
     ${both.map((one, i) => html`<${Plan} key=${i} words=${one} title=${both.length > 1 ? (i ? "The second" : "The first") : "The same elsewhere"} />`)}`;
+}
+
+// Runs that train and are not watched here: they go on, whatever is chosen above.
+function Others({ at, ids }) {
+  const [live, setLive] = useState([]);
+  useEffect(() => {
+    let timer, gone = false;
+    const look = () => get("api/live").then((found) => { if (!gone) { setLive(found.live ?? found); timer = setTimeout(look, 3000); } }, () => {});
+    look();
+    return () => { gone = true; clearTimeout(timer); };
+  }, [at.runs]);
+  const others = live.filter((one) => !ids.includes(one.id));
+  return others.length > 0 && html`<p>Training now: ${others.map((one, i) => html`${i ? "; " : ""}<a href=${link("train", { ...at, runs: [...ids, one.id].join(",") })}>${one.about}</a>${one.state === "paused" ? " (paused)" : ""}`)}</p>`;
 }
 
 const said = (words) => Object.fromEntries(Object.entries(words).filter(([, value]) => value !== "" && value !== undefined));
@@ -133,5 +147,5 @@ export function Rollouts({ film, likely, waits }) {
       <figure><figcaption class="small">True rollout</figcaption><${Cells} rows=${film.rows} hidden=${hidden} size=${20} label="The true rollout, hidden cells framed" /></figure>
       <figure><figcaption class="small">The network's own</figcaption>${likely ? html`<${Cells} rows=${likely} hidden=${hidden} wrong=${wrong} shades size=${20}
         label=${`The network's own rollout: ${count} of ${film.rows.flat().length} cells wrong`} />` : html`<p class="small quiet">${waits}</p>`}</figure>
-    </div><ul class="legend"><li><i class="one"></i>1</li><li><i style="background:var(--soft)"></i>between: how probable it holds a 1</li><li><i class="hid"></i>hidden</li><li><i class="err"></i>wrong</li></ul>`;
+    </div><ul class="legend"><li><i class="one"></i>1</li><li><i style="background:var(--soft)"></i>between: how probable it holds a 1</li><li><i class="hid"></i>hidden</li><li><i class="err"></i>wrong</li><li><i class="vis"></i>… at a visible cell</li></ul>`;
 }
