@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -71,3 +72,30 @@ def test_a_run_that_the_page_trains_keeps_a_frame_of_every_evaluation(
     assert [point["step"] for point in store.curve(run.id)] == [*range(0, 61, 2)]
     assert list(Checkpoints(folder, run.id).snapshots()) == [*range(0, 61, 2)]
     assert '"state": "training"' in capfd.readouterr().out
+
+
+class Paused:
+    """Somebody who trains a run and has stopped for a moment."""
+
+    streams = 0
+
+    def last(self, run_id: str) -> dict[str, Any]:
+        return {"state": "paused"}
+
+
+def test_who_follows_a_run_that_is_removed_is_told_its_end(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rewound run is gone for a moment, too: the line must not break off in the middle."""
+    monkeypatch.setattr(live, "GONE_SECONDS", 0.5)
+    store, run, said = Store(folder), hg.Automaton(150, hide=2, scale="smoke"), Paused()
+    store.add([run])
+
+    async def follow() -> list[str]:
+        told = live._told(said, folder, run.id, -1)  # type: ignore[arg-type]
+        first = await anext(told)
+        store.remove(run.id)
+        return [first, *[words async for words in told]]
+
+    first, *_, end = asyncio.run(follow())
+    assert "event: now" in first
+    assert end.startswith("event: end")
+    assert said.streams == 0

@@ -32,6 +32,8 @@ from hardgap.worlds.automaton.run import AutomatonRun
 
 LOOK_SECONDS = 0.25
 ALIVE_SECONDS = 10.0
+GONE_SECONDS = 3.0
+"""A run that is rewound is gone for a moment; one that is gone for longer was removed."""
 MOST_STREAMS = 32
 MOST_WORKERS = max(2, os.cpu_count() or 1)
 DOING = ("pause", "resume", "step", "stop")
@@ -262,11 +264,19 @@ async def events(request: Request) -> Response:
 async def _told(live: Live, folder: Path, run_id: str, last: int) -> AsyncIterator[str]:
     live.streams += 1
     said: dict[str, Any] = {}
-    quiet = time.monotonic()
+    quiet = there = time.monotonic()
     try:
         while True:
             last_words = live.last(run_id)
-            found = await run_in_threadpool(_look, folder, run_id, last)
+            try:
+                found = await run_in_threadpool(_look, folder, run_id, last)
+            except BadInput:
+                if time.monotonic() - there > GONE_SECONDS:
+                    yield _event("end", said)
+                    return
+                await asyncio.sleep(LOOK_SECONDS)
+                continue
+            there = time.monotonic()
             parts = [_event("point", slim(point), point["step"]) for point in found["points"]]
             last = max([last, *(point["step"] for point in found["points"])])
             now = {"step": found["step"], **last_words, "status": found["status"]}
@@ -292,7 +302,10 @@ def _look(folder: Path, run_id: str, after: int) -> dict[str, Any]:
     store = Store(folder)
     try:
         found = store.find(run_id)
-        ((status, step, error),) = store.query("SELECT status, step, error FROM runs WHERE id = ?", [found])
+        at = list(store.query("SELECT status, step, error FROM runs WHERE id = ?", [found]))
+        if not at:
+            raise BadInput(f"run {found} was just removed")
+        ((status, step, error),) = at
         rows = store.query("SELECT point FROM points WHERE run = ? AND step > ? ORDER BY step", [found, after])
         points = [json.loads(point) for (point,) in rows]
         return {"id": found, "status": status, "step": step, "error": error, "points": points}
