@@ -168,6 +168,10 @@ def test_kept_weights_open_where_there_is_no_store(call: Call, change: Callable[
     assert "1 run taken in, 0 already here, weights of 1 run" in call("runs", "import", "results", "--store", "b")[2]
     assert call("circuits", run, "--only", "rule", "--json", "--store", "b")[1] == out
 
+    call("runs", "weights", "film", run, "--film", "--store", "here")
+    steps = sorted(path.name.split(".")[1] for path in Path("film/weights").glob("*.safetensors"))
+    assert (steps[0], steps[-1], len(steps) > 2) == ("step-00000000", "step-00000006", True)
+
     solved = call("baselines", "--solved", "30", "--method", "majority", "--size", "20", "--json", "--store", "d")
     assert f"run {run} and its weights come from results/" in solved[2]  # and then it is asked whether it is solved
 

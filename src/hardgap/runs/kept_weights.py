@@ -23,8 +23,11 @@ FOLDER = "weights"
 NAME = re.compile(r"([0-9a-f]{12})\.(step-\d{8}\.safetensors)")
 
 
-def write_weights(store: Store, run_id: str, folder: Path) -> list[Path]:
-    """Write the network of a run's end, and of the run's first choice of a checkpoint, if it has one."""
+def write_weights(store: Store, run_id: str, folder: Path, *, film: bool = False) -> list[Path]:
+    """Write the network of a run's end, and of the run's first choice of a checkpoint, if it has one.
+
+    A film is every snapshot that was kept on the way.
+    """
     row = store.get(run_id)
     found = find_weights(store, row.id)
     checkpoints = Checkpoints(found.store.folder, row.id)
@@ -32,6 +35,7 @@ def write_weights(store: Store, run_id: str, folder: Path) -> list[Path]:
     steps = [step for step in _steps(found, row) if step in kept]
     if not steps or not is_here(found.store, found.store.get(row.id)):
         raise BadInput(f"run {row.id} has no weights in {store.folder}: `hardgap runs retrain {row.id}` makes them")
+    steps = sorted(kept) if film else steps
     written = [folder / f"{row.id}.step-{step:08d}.safetensors" for step in steps]
     for step, path in zip(steps, written, strict=True):
         checkpoints.load_snapshot(step, row.config)  # what is damaged is not passed on
