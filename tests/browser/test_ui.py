@@ -119,7 +119,7 @@ def test_explore_hide_flip_and_share(visit: Any, address: str) -> None:
 
 def test_the_ledger_shows_the_scale_that_is_chosen(visit: Any) -> None:
     page = visit("#ledger")
-    page.get_by_role("columnheader", name="verdict at desk scale").first.wait_for()
+    page.get_by_role("columnheader", name="verdict at desk scale").first.wait_for(timeout=MINUTES)
     page.get_by_label("Scale").select_option(label="paper")
     page.get_by_role("columnheader", name="verdict at paper scale").first.wait_for(timeout=MINUTES)
     assert "scale=paper" in page.url
