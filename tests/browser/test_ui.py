@@ -69,6 +69,7 @@ def visit(browser: Any, address: str) -> Iterator[Callable[..., Any]]:
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", lambda said: problems.append(said.text) if is_complaint(said) else None)
+        page.on("response", lambda said: problems.append(said.text()) if said.status == 500 else None)
         page.goto(at + view)
         return page
 

@@ -19,6 +19,7 @@ _known: dict[tuple[Any, ...], tuple[Any, StudyResult]] = {}
 
 def list_claims(asked: Asked) -> list[dict[str, Any]]:
     """Every claim with how many of its runs are here; one without runs is computed, on request."""
+    import hardgap.studies  # noqa: F401  (whole, before its parts: another thread may be loading it)
     from hardgap.studies.measure import progress
     from hardgap.studies.study import STUDIES
 
@@ -33,6 +34,7 @@ def list_claims(asked: Asked) -> list[dict[str, Any]]:
 
 def show_claim(asked: Asked) -> dict[str, Any]:
     """What was measured of one claim, beside what was published, judged among all rows of its table."""
+    import hardgap.studies  # noqa: F401  (whole, before its parts: another thread may be loading it)
     from hardgap.studies.measure import judged
     from hardgap.studies.study import STUDIES
 

@@ -10,6 +10,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from starlette.responses import Response
 
+import hardgap.studies  # noqa: F401  (whole, before its parts: another thread may be loading it)
 from hardgap.core.errors import BadInput
 from hardgap.report.figures import STYLE, as_svg
 from hardgap.runs.execute import load_trained, single_thread
