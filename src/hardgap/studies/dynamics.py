@@ -18,7 +18,7 @@ from typing import Any
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.report.statistics import wilson
-from hardgap.report.verdicts import NOT_RUN, Verdict, judge_statement
+from hardgap.report.verdicts import FEWEST_SEEDS, NOT_RUN, Verdict, judge_statement
 from hardgap.studies.main_table import radius_2, seeds
 from hardgap.studies.measure import Curve, Measured, StudyResult
 from hardgap.studies.published import Found, Published
@@ -69,6 +69,8 @@ class Waits(Published):
         seen = seen_at_crossing(found)
         if not seen:
             return Verdict("inconclusive", why="no run crosses") if found.n else NOT_RUN
+        if self.some_early and len(seen) < FEWEST_SEEDS:
+            return Verdict("inconclusive", needed=FEWEST_SEEDS, why=f"only {len(seen)} crosses")
         least = median(seen) if self.some_early else seen[0]
         crosses = f"where {100 * least:.0f} % of what is visible is right"
         if self.our_level and least < LINE - ABOUT:
