@@ -240,7 +240,10 @@ def test_who_asked_properly_once_is_not_waited_for_either_but_what_is_being_answ
         with socket.create_connection(("127.0.0.1", port), timeout=3) as slow:
             for _ in range(2):  # a connection is used again
                 slow.sendall(good)
-                assert slow.recv(65536).startswith(b"HTTP/1.1 200")
+                answer = slow.recv(65536)
+                assert answer.startswith(b"HTTP/1.1 200")
+                while not answer.endswith(b"]}"):  # head and body may come apart
+                    answer += slow.recv(65536)
             slow.sendall(b"GET / HT")
             while slow.recv(65536):  # closed in time, or this raises
                 pass
