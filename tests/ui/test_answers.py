@@ -7,6 +7,8 @@ import csv
 import io
 import json
 import shlex
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -238,3 +240,32 @@ def test_a_line_that_broke_goes_on_after_the_last_evaluation_that_came_over(ask:
     assert whole.rstrip().splitlines()[-2] == "event: end"
     after = ask(f"/api/live/{run_id}/events", headers=[(b"host", b"127.0.0.1"), (b"last-event-id", b"0")]).body.decode()
     assert [line for line in after.splitlines() if line.startswith("id:")] == ["id: 2"]
+
+
+ASKED_WHILE_LOADING = """
+import sys, threading, time
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from hardgap.runs.store import Store
+from hardgap.ui.ledger import list_claims
+
+@contextmanager
+def store():
+    yield Store(Path(sys.argv[1]))
+
+loading = threading.Thread(target=__import__, args=["hardgap.studies"])
+loading.start()
+while "hardgap.studies" not in sys.modules:
+    time.sleep(0.001)
+claims = list_claims(SimpleNamespace(store=store, text=lambda name, default: default))
+loading.join()
+from hardgap.studies.study import STUDIES
+print([claim["name"] for claim in claims] == list(STUDIES) != [])
+"""
+
+
+def test_who_asks_for_claims_while_they_are_loaded_gets_all_of_them(tmp_path: Path) -> None:
+    """The page loads them in a thread of its own, a second after it was started."""
+    asked = [sys.executable, "-c", ASKED_WHILE_LOADING, str(tmp_path / "store")]
+    assert subprocess.run(asked, capture_output=True, text=True, check=True).stdout == "True\n"
