@@ -14,6 +14,7 @@ import hardgap as hg
 from hardgap.runs.results import import_runs
 from hardgap.runs.store import Store
 
+pd.set_option("display.max_colwidth", None)
 claims = pd.Series(hg.list_studies(), name="claim").rename_axis("study")
 claims[claims.index.str.startswith("main/")].to_frame()
 

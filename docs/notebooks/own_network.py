@@ -64,9 +64,9 @@ frame.groupby(["model.factory", "radius"], dropna=False)[["final_visible", "fina
 
 # %% [markdown]
 # On the machine that built this page, the window of three cells fills the gap on both seeds. The window of five knows
-# as much of what is visible, and is wrong about the hidden entry every single time; the network that sees the whole
-# row has not even learned what it was shown. So seeing *less* helps, which is a finding about these networks in 600
-# steps and not yet a result: a success rate wants ten seeds and an interval ([sweeps](../howto/sweeps.md)).
+# nearly as much of what is visible, and is wrong about the hidden entry every single time; the network that sees the
+# whole row has not even learned what it was shown. So seeing *less* helps, which is a finding about these networks in
+# 600 steps and not yet a result: a success rate wants ten seeds and an interval ([sweeps](../howto/sweeps.md)).
 #
 # ## Nothing leaked
 #
