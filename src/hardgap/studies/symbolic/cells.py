@@ -17,7 +17,14 @@ from hardgap.studies.symbolic.accuracy import accuracies
 from hardgap.worlds.chains.selection import PAPERS_CHOICE, SELECTIONS, Selection
 
 CONDITIONS = {"familiar": "Full (familiar)", "opaque": "Full (opaque)", "label-only": "Label-only"}
-MEASURES = {"exact": "whole derivation", "pair": "operators", "f": "final value f", "seen": "seen pairs, whole"}
+MEASURES = {
+    "exact": "whole derivation",
+    "pair": "operators",
+    "op1": "first operator",
+    "op2": "second operator",
+    "f": "final value f",
+    "seen": "seen pairs, whole",
+}
 Results = Sequence[StudyResult]
 
 
