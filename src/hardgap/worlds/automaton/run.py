@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cached_property
 from typing import Any, Literal, Self
 
@@ -186,6 +187,13 @@ class AutomatonRun(Run):
 
     def starts_from(self) -> str | None:
         return self.initial
+
+    def stack_shape(self) -> str:
+        """All that decides on operations and on the shapes of tensors; a temperature's course is numbers."""
+        shared = self.model_dump(mode="json", include={"width", "train_rows", "unrolling", "model", "device"})
+        course = self.unrolling.temperature.shape
+        shared["unrolling"]["temperature"] = course if course in ("learned", "random") else "given"
+        return json.dumps(shared | {"batch": self.optimiser.batch}, sort_keys=True)
 
     def plugins(self) -> dict[str, str | None]:
         return {self.model.factory: self.model.source} if isinstance(self.model, PluginSpec) else {}
