@@ -12,7 +12,7 @@ from hardgap.core.run import Run, validated
 from hardgap.core.specs import Positive, Share, Spec
 from hardgap.core.table import Table
 from hardgap.core.wording import percent
-from hardgap.nn.spec import ConvSpec, EncoderSpec, ModelSpec, PluginSpec
+from hardgap.nn.spec import ConvSpec, EncoderSpec, ModelSpec, PluginSpec, ReferenceSpec
 from hardgap.worlds.automaton.gap import Gap, parse_hidden
 from hardgap.worlds.automaton.regime import ROLLOUT_STEPS, Unrolling, regime_in_words
 from hardgap.worlds.automaton.rule import parse_rule
@@ -181,6 +181,8 @@ class AutomatonRun(Run):
 
     def describe(self) -> str:
         kind = f"{self.model.factory}{self._code()}" if isinstance(self.model, PluginSpec) else self.model.kind
+        if isinstance(self.model, ReferenceSpec):
+            kind = self.model.network
         if isinstance(self.model, EncoderSpec):
             kind = "waves" if self.model.positions == "waves" else ""
         said = [
