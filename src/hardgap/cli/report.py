@@ -34,6 +34,7 @@ def report(
     from hardgap.runs.results import write_text
     from hardgap.studies.ledger import as_dict, ledger_table, read_claims, summary
     from hardgap.studies.report_page import report_page
+    from hardgap.suites.references import read_cards
 
     check_file("--out", out)
     if pdf is not None:
@@ -41,7 +42,7 @@ def report(
     browser = find_browser() if pdf is not None else ""
     with show_parts(f"reading {results}") as told:
         claims = read_claims(results, told=told)
-        write_text(out, report_page(claims, told))
+        write_text(out, report_page(claims, told, read_cards(results / "suite")))
         if pdf is not None:
             told(f"printing {pdf}", 0, 0)
             print_page(browser, out, pdf)
