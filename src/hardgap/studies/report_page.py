@@ -42,6 +42,7 @@ TITLES = {
     "circuits": "Inside the networks",
     "symbolic": "Operators that were never seen together",
     "ambiguity": "Operators with a weaker filter of examples",
+    "calibration": "How well the networks of Experiment 2 are trained",
     "tempered": "Tempered feedback",
     "atlas": "Every gap of the elementary rules",
 }

@@ -21,10 +21,14 @@ class Temperature(Spec):
     `learned`: T begins at `start` and is trained with the weights, as a parameter of the network.
     """
 
-    start: AboveZero = 1.0
-    end: AboveZero = 1.0
-    over: Count = 0
-    shape: Literal["linear", "cosine", "step", "random", "learned"] = "linear"
+    start: AboveZero = Field(1.0, description="T at step 0")
+    end: AboveZero = Field(1.0, description="T from step `over` on")
+    over: Count = Field(0, description="steps that T takes from start to end")
+    shape: Literal["linear", "cosine", "step", "random", "learned"] = Field(
+        "linear",
+        description="how T goes from start to end; `random` draws it between them for every row and timestep, "
+        "`learned` trains it with the weights",
+    )
 
     def halved(self, times: int) -> Temperature:
         """The same course, cooler."""

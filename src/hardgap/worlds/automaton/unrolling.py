@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from hardgap.worlds.automaton.native_loss import native_loss
+from hardgap.worlds.automaton.native_loss import Temperatures, native_loss
 from hardgap.worlds.automaton.regime import Temperature, Unrolling, temperature_at
 
 LOG_TEMPERATURE = "log_temperature"
@@ -59,6 +60,16 @@ def current_temperature(model: nn.Module, regime: Unrolling, step: int) -> float
     return temperature_at(regime.temperature, step)
 
 
+class Chance(NamedTuple):
+    """Where what a regime draws comes from; each is given a tensor of the form that is wanted."""
+
+    normal: Callable[[Tensor], Tensor] = torch.randn_like
+    uniform: Callable[[Tensor], Tensor] = torch.rand_like
+
+
+FRESH = Chance()
+
+
 def unroll(
     model: nn.Module, rows: Tensor, regime: Unrolling, step: int = 0, supervised: Tensor | None = None
 ) -> Iterator[Tensor]:
@@ -66,39 +77,54 @@ def unroll(
 
     `supervised` (`[steps, rows, width]`, 1 where a cell is visible) is needed if only some cells are tempered.
     """
-    temperature = _temperatures(model, rows, regime, step, supervised)
+    return fed_back(model, rows, regime, _temperatures(model, rows, regime, step, supervised))
+
+
+def fed_back(
+    network: Callable[[Tensor], Tensor],
+    rows: Tensor,
+    regime: Unrolling,
+    temperature: Temperatures,
+    chance: Chance = FRESH,
+) -> Iterator[Tensor]:
+    """`unroll` where temperatures, and perhaps all that is drawn, are known."""
     cells = rows
     for t in range(regime.steps):
-        logits = model(cells)
+        logits = network(cells)
         yield logits
         if t + 1 < regime.steps:
             if regime.noise:
-                logits = logits + regime.noise * torch.randn_like(logits)
+                logits = logits + regime.noise * chance.normal(logits)
             cells = feed_back(logits, regime.feedback, temperature(t), regime.backward)
             if regime.rounded:
-                cells = _round_some(cells, regime.rounded)
+                cells = _round_some(cells, chance.uniform(cells) < regime.rounded)
 
 
 def _temperatures(
     model: nn.Module, rows: Tensor, regime: Unrolling, step: int, supervised: Tensor | None
-) -> Callable[[int], float | Tensor]:
+) -> Temperatures:
     """T after each unrolled timestep, to be asked once for each: it may be drawn."""
     given = current_temperature(model, regime, step)
 
     def of(t: int) -> float | Tensor:
-        temperature = _drawn(regime.temperature, rows) if regime.temperature.shape == "random" else given
-        return temperature if regime.cells == "all" else _only(regime.cells, temperature, supervised, t)
+        return drawn_temperature(regime.temperature, rows) if regime.temperature.shape == "random" else given
 
-    return of
+    return on_cells(regime, of, supervised)
 
 
-def _round_some(cells: Tensor, chance: float) -> Tensor:
-    """Each cell rounded with this chance; gradients pass as if none were."""
-    chosen = torch.rand_like(cells) < chance
+def on_cells(regime: Unrolling, temperature: Temperatures, supervised: Tensor | None) -> Temperatures:
+    """The temperature on those cells that the regime tempers, and 1 on the others."""
+    if regime.cells == "all":
+        return temperature
+    return lambda t: _only(regime.cells, temperature(t), supervised, t)
+
+
+def _round_some(cells: Tensor, chosen: Tensor) -> Tensor:
+    """The chosen cells rounded; gradients pass as if none were."""
     return cells + (torch.where(chosen, (cells > 0.5).to(cells.dtype), cells) - cells).detach()
 
 
-def _drawn(spec: Temperature, rows: Tensor) -> Tensor:
+def drawn_temperature(spec: Temperature, rows: Tensor) -> Tensor:
     """A temperature for each row, log-uniform between the two that are given."""
     low, high = math.log(spec.start), math.log(spec.end)
     return torch.exp(low + (high - low) * torch.rand(len(rows), 1, dtype=rows.dtype, device=rows.device))
@@ -123,9 +149,14 @@ def unrolled_loss(
     found = native_loss(model, rows, targets, supervised, regime, temperatures)
     if found is not None:
         return found
-    total = rows.new_zeros(())
+    return summed_loss(unroll(model, rows, regime, step, supervised), targets, supervised, regime)
+
+
+def summed_loss(unrolled: Iterator[Tensor], targets: Tensor, supervised: Tensor, regime: Unrolling) -> Tensor:
+    """`unrolled_loss` of the logits of each timestep."""
+    total = targets.new_zeros(())
     weights = regime.weights or (1.0,) * regime.steps
-    for t, logits in enumerate(unroll(model, rows, regime, step, supervised)):
+    for t, logits in enumerate(unrolled):
         terms = F.binary_cross_entropy_with_logits(logits, targets[t], reduction="none")
         total = total + weights[t] * (terms * supervised[t]).sum()
     return total
