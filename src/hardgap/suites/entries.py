@@ -100,4 +100,4 @@ def _own_recipe(path: str, start: AutomatonRun) -> AutomatonRun:
         raise BadInput(f"recipe {path} changes {what}, which the suite fixes", of="recipe")
     if run.unrolling.steps > start.unrolling.steps:
         raise BadInput(f"recipe {path} unrolls more than {start.unrolling.steps} steps", of="recipe")
-    return run
+    return named(run)  # it may name feedback of its own

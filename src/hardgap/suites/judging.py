@@ -77,7 +77,7 @@ def make_card(asked: Plan, store: Store, on_progress: Progress = silent, *, cert
     return Card(
         suite=asked.suite, quick=asked.quick, network=asked.entry.network, recipe=asked.entry.recipe, seed=asked.seed,
         planned=asked.planned, scale=asked.scale, about=asked.entry.about,
-        source=next(iter(first.plugins().values()), None), certificate=certificate,
+        source=first.plugins().get(asked.entry.network), certificate=certificate,
         parameters=sum(tensor.numel() for tensor in model.parameters()), flop=_flop(model), versions=tuple(versions),
         runs=tuple(outcomes),
     )  # fmt: skip
