@@ -9,7 +9,7 @@ import pytest
 
 from hardgap.core.errors import BadInput
 from hardgap.core.plugins import Untrusted
-from hardgap.runs.local import run_sweep
+from hardgap.runs.driver import run_sweep
 from hardgap.runs.store import Store
 from hardgap.suites import checking
 from hardgap.suites.card import Card, Outcome, drawn_apart, parts_of, read_card

@@ -35,6 +35,7 @@ class Judge:
         seed: int | None = None,
         seeds: int = 3,
         store: Store | Path | str = STORE,
+        on: str = "local",
         workers: int | None = None,
         seconds: float | None = None,
         watch: bool = True,
@@ -55,7 +56,7 @@ class Judge:
         asked = plan(
             self._suite, Entry(plain(network), plain(recipe)), quick=quick, seed=seed, seeds=seeds, scale=scale
         )
-        done = sweep(asked.configs, store, workers=workers, seconds=seconds, watch=watch)
+        done = sweep(asked.configs, store, on=on, workers=workers, seconds=seconds, watch=watch)
         return make_card(asked, done.store)
 
     def __repr__(self) -> str:

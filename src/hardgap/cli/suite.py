@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
-from hardgap.cli.output import STORE, TABLES, Engine, Show, StoreFolder, Trust, choose_engine, err
+from hardgap.cli.output import STORE, TABLES, Engine, Place, Show, StoreFolder, Trust, choose_engine, err
 from hardgap.cli.writing import check_file
 from hardgap.core.specs import Scale
+from hardgap.runs.signals import INTERRUPTED
 
 if TYPE_CHECKING:
     from hardgap.cli.output import Output
+    from hardgap.runs.store import Store
     from hardgap.suites.card import Card
+    from hardgap.suites.gaps import Suite
+    from hardgap.suites.judging import Plan
 
 suite = App(name="suite", help="Judge a network on fixed gaps, beside references; check and compare cards.")
 
@@ -41,6 +45,7 @@ def run(
     certify: Annotated[bool, Parameter(help="Whether to check one run for leaks.")] = True,
     scale: Annotated[Scale, Parameter(help="`smoke` tries everything in a minute and shows nothing.")] = "desk",
     name: Name = "v1",
+    on: Place = "local",
     workers: Workers = None,
     engine: Engine = None,
     store: StoreFolder = STORE,
@@ -61,35 +66,52 @@ def run(
         hardgap suite run KNN
     """
     from hardgap.cli.progress import show_parts
-    from hardgap.cli.sweep import check_workers, parse_duration, run_and_report
+    from hardgap.cli.sweep import check_workers, parse_duration
     from hardgap.runs.store import Store
-    from hardgap.suites.computed import COMPUTED, computed_card
+    from hardgap.suites.computed import COMPUTED
     from hardgap.suites.entries import Entry
     from hardgap.suites.gaps import load_suite
-    from hardgap.suites.judging import make_card, missing, plan
+    from hardgap.suites.judging import make_card, plan
 
-    asked_of, code = load_suite(name), 0
+    chosen = load_suite(name)
     path = card or Path(_file_name(name, network, "" if network in COMPUTED else recipe, quick))
     check_file("--card", path)
     if network in COMPUTED:
-        with show_parts() as told:
-            found = computed_card(asked_of, network, quick=quick, seed=seed or 0, on_progress=told)
-        _show(found, path, output)
+        _show(_computed(chosen, network, quick, seed or 0), path, output)
         return 0
     choose_engine(engine)
-    check_workers(workers)
+    check_workers(workers, on)
     seconds = parse_duration(budget) if budget else None
-    asked = plan(asked_of, Entry(network, recipe), quick=quick, seed=seed, seeds=seeds, scale=scale)
+    asked = plan(chosen, Entry(network, recipe), quick=quick, seed=seed, seeds=seeds, scale=scale)
     opened = Store(store, create=train)
-    if train and missing(asked, opened):
-        err().print(f"{len(asked.runs)} runs; private part from seed {asked.seed}", highlight=False)
-        code = run_and_report(opened, asked.configs, workers=workers, seconds=seconds)
-        if code == 130:
-            return code
+    code = _trained(asked, opened, on, workers, seconds) if train else 0
+    if code == INTERRUPTED:
+        return code
     with show_parts("reading the runs") as told:
         made = make_card(asked, opened, told, certify=certify)
     _show(made, path, output)
     return code
+
+
+def _computed(suite: Suite, method: str, quick: bool, seed: int) -> Card:
+    from hardgap.cli.progress import show_parts
+    from hardgap.suites.computed import computed_card
+
+    with show_parts() as told:
+        return computed_card(suite, method, quick=quick, seed=seed, on_progress=told)
+
+
+def _trained(asked: Plan, store: Store, on: str, workers: int | None, seconds: float | None) -> int:
+    """Train what is missing, if something is; the exit code."""
+    from hardgap.cli.sweep import run_and_report
+    from hardgap.cli.train import tell_other_code
+    from hardgap.suites.judging import missing
+
+    if not (left := missing(asked, store)):
+        return 0
+    tell_other_code(store, left)
+    err().print(f"{len(left)} of {len(asked.runs)} runs to train; private part from seed {asked.seed}", highlight=False)
+    return run_and_report(store, asked.configs, on=on, workers=workers, seconds=seconds)
 
 
 def _file_name(suite_name: str, network: str, recipe: str, quick: bool) -> str:
