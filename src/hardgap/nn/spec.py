@@ -88,4 +88,11 @@ class PluginSpec(Spec):
         return super().with_changes(changes if same else {"source": None} | changes)
 
 
-ModelSpec = Annotated[EncoderSpec | ConvSpec | PluginSpec, Field(discriminator="kind")]
+class ReferenceSpec(_Transformer):
+    """A network that the suite compares with (`nn/references.py`); sizes that it has no use for are left alone."""
+
+    kind: Literal["reference"] = "reference"
+    network: Literal["relative", "rotary", "looped", "gru", "mixer", "mlp", "linear"]
+
+
+ModelSpec = Annotated[EncoderSpec | ConvSpec | ReferenceSpec | PluginSpec, Field(discriminator="kind")]

@@ -13,7 +13,7 @@ from hardgap.core.run import Run, validated
 from hardgap.core.specs import Positive, Share, Spec
 from hardgap.core.table import Table
 from hardgap.core.wording import percent
-from hardgap.nn.spec import ConvSpec, EncoderSpec, ModelSpec, PluginSpec
+from hardgap.nn.spec import ConvSpec, EncoderSpec, ModelSpec, PluginSpec, ReferenceSpec
 from hardgap.worlds.automaton.gap import Gap, parse_hidden
 from hardgap.worlds.automaton.regime import ROLLOUT_STEPS, Unrolling, regime_in_words
 from hardgap.worlds.automaton.rule import parse_rule
@@ -177,7 +177,7 @@ class AutomatonRun(Run):
             raise BadInput("detail holds more or fewer numbers than this run has patterns and steps")
 
     def not_covered(self) -> dict[str, bool]:
-        plugin = isinstance(self.model, PluginSpec)
+        plugin = bool(self.plugins())
         return {
             "what visible cells and masks of later steps tell of hidden outputs (the evidence)": self.unrolling.steps
             > 1,
@@ -196,14 +196,27 @@ class AutomatonRun(Run):
         return json.dumps(shared | {"batch": self.optimiser.batch}, sort_keys=True)
 
     def plugins(self) -> dict[str, str | None]:
-        return {self.model.factory: self.model.source} if isinstance(self.model, PluginSpec) else {}
+        model = {self.model.factory: self.model.source} if isinstance(self.model, PluginSpec) else {}
+        own = self.unrolling.own
+        return model if own is None else model | {own.function: own.source}
 
     def with_sources(self, sources: dict[str, str]) -> Self:
-        assert isinstance(self.model, PluginSpec)
-        return self.but(model=self.model.model_dump() | {"source": sources[self.model.factory]})
+        changes: dict[str, Any] = {}
+        if isinstance(self.model, PluginSpec) and self.model.factory in sources:
+            changes["model"] = self.model.model_dump() | {"source": sources[self.model.factory]}
+        if (own := self.unrolling.own) is not None and own.function in sources:
+            known = {"function": own.function, "source": sources[own.function]}
+            changes["unrolling"] = self.unrolling.model_dump() | {"own": known}
+        return self.but(**changes)
 
     def describe(self) -> str:
-        kind = f"{self.model.factory}{self._code()}" if isinstance(self.model, PluginSpec) else self.model.kind
+        kind = (
+            f"{self.model.factory} {(self.model.source or '')[:6]}".strip()
+            if isinstance(self.model, PluginSpec)
+            else self.model.kind
+        )
+        if isinstance(self.model, ReferenceSpec):
+            kind = self.model.network
         if isinstance(self.model, EncoderSpec):
             kind = "waves" if self.model.positions == "waves" else ""
         said = [
