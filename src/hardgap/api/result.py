@@ -19,6 +19,7 @@ from hardgap.runs.reading import Row
 from hardgap.runs.replicas import replica_of
 from hardgap.runs.store import Store
 from hardgap.runs.summary import Summary, restarts, summarise
+from hardgap.runs.tidy import point_rows, run_rows
 from hardgap.worlds import world_of
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 SHOWN = 20
 """Runs that a notebook lists."""
-POINT = ("run", "step", "loss", "visible", "holdout")
 
 
 class Result:
@@ -188,31 +188,16 @@ class Results(Sequence[Result]):
         return len(self._done)
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row a run, as plain values: id, the config with dotted names, the summary, the seconds."""
-        listed = self.store.listed(ids=[one.id for one in self])
-        by_id = {one.id: one for one in listed}
-        return [
-            {"run": one.id, **flattened(one.config), **(one.summary or {}), "seconds": one.seconds,
-             "stopped": one.stopped}
-            for one in (by_id[result.id] for result in self if result.id in by_id)
-        ]  # fmt: skip
+        """A row a run, as plain values: id, every field of the config by its dotted name, the summary, the seconds."""
+        return run_rows(self.store, [one.id for one in self])
 
     def frame(self) -> pandas.DataFrame:
         """A row a run, as a pandas DataFrame. Without pandas: `rows`, which Polars reads, too."""
         return data_frame(self.rows())
 
     def points(self) -> pandas.DataFrame:
-        """A row an evaluation: the run, what of its config varies among these, step, loss and accuracies."""
-        configs = [flattened(result.run.model_dump(mode="json")) for result in self]
-        names = dict.fromkeys(name for config in configs for name in config)
-        varying = [name for name in names if any(config.get(name) != configs[0].get(name) for config in configs)]
-        return data_frame([
-            {"run": result.id}
-            | {f"config.{name}" if name in POINT else name: config.get(name) for name in varying}
-            | {name: point[name] for name in POINT[1:]}
-            for result, config in zip(self, configs, strict=True)
-            for point in result.curve
-        ])  # fmt: skip
+        """A row an evaluation: the run, step, loss and accuracies, then every field of the config."""
+        return data_frame(point_rows(self.store, [one.id for one in self]))
 
     def table(self) -> Shown:
         """A row a run: what it is, and how it ended."""

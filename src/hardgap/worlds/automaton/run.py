@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cached_property
 from typing import Any, Literal, Self
 
@@ -11,8 +12,8 @@ from hardgap.core.errors import BadInput
 from hardgap.core.run import Run, validated
 from hardgap.core.specs import Positive, Share, Spec
 from hardgap.core.table import Table
-from hardgap.core.wording import percent
-from hardgap.nn.spec import ConvSpec, EncoderSpec, ModelSpec, PluginSpec
+from hardgap.core.wording import listed, percent
+from hardgap.nn.spec import KINDS, ConvSpec, EncoderSpec, ModelSpec, PluginSpec, ReferenceSpec, with_kind
 from hardgap.worlds.automaton.gap import Gap, parse_hidden
 from hardgap.worlds.automaton.regime import ROLLOUT_STEPS, Unrolling, regime_in_words
 from hardgap.worlds.automaton.rule import parse_rule
@@ -93,10 +94,10 @@ class AutomatonRun(Run):
         return self.rule_as_written if self.rule_as_written.casefold() != self.rule.casefold() else None
 
     def with_changes(self, changes: dict[str, Any]) -> dict[str, Any]:
-        """A table with a factory is a network of one's own, whatever the run had before."""
+        """A table whose fields tell the kind of network is of that kind, whatever the run had before."""
         model = changes.get("model")
-        own = {"model": {"kind": "plugin"} | model} if isinstance(model, dict) and "factory" in model else {}
-        return super().with_changes(changes | own)
+        told = {"model": with_kind(model)} if isinstance(model, dict) else {}
+        return super().with_changes(changes | told)
 
     def but(self, **changes: Any) -> Self:
         return super().but(**{"rule": self.rule_as_written} | changes)
@@ -133,13 +134,13 @@ class AutomatonRun(Run):
     def _network_by_name(cls, given: object, info: ValidationInfo) -> object:
         """`encoder`, `conv` (as wide as the rule), or a network of one's own, `package.module:factory`.
 
-        A table that names no kind is a network of one's own if it has a factory, and the encoder if not.
+        A table that names no kind is the encoder, if its fields do not tell another.
         """
         if isinstance(given, dict):
-            given = {"kind": "plugin" if "factory" in given else "encoder"} | given
-            if given["kind"] not in ("encoder", "conv", "plugin"):
+            given = {"kind": "encoder"} | with_kind(given)
+            if given["kind"] not in KINDS:
                 raise ValueError(
-                    f"model.kind {given['kind']}: choose encoder, conv or plugin; "
+                    f"model.kind {given['kind']}: choose {listed(KINDS, 'or')}; "
                     'a network of your own is model = "package.module:factory"'
                 )
             return given
@@ -182,7 +183,7 @@ class AutomatonRun(Run):
             raise BadInput("detail holds more or fewer numbers than this run has patterns and steps")
 
     def not_covered(self) -> dict[str, bool]:
-        plugin = isinstance(self.model, PluginSpec)
+        plugin = bool(self.plugins())
         return {
             "what visible cells and masks of later steps tell of hidden outputs (the evidence)": self.unrolling.steps
             > 1,
@@ -193,15 +194,35 @@ class AutomatonRun(Run):
     def starts_from(self) -> str | None:
         return self.initial
 
+    def stack_shape(self) -> str:
+        """All that decides on operations and on the shapes of tensors; a temperature's course is numbers."""
+        shared = self.model_dump(mode="json", include={"width", "train_rows", "unrolling", "model", "device"})
+        course = self.unrolling.temperature.shape
+        shared["unrolling"]["temperature"] = course if course in ("learned", "random") else "given"
+        return json.dumps(shared | {"batch": self.optimiser.batch}, sort_keys=True)
+
     def plugins(self) -> dict[str, str | None]:
-        return {self.model.factory: self.model.source} if isinstance(self.model, PluginSpec) else {}
+        model = {self.model.factory: self.model.source} if isinstance(self.model, PluginSpec) else {}
+        own = self.unrolling.own
+        return model if own is None else model | {own.function: own.source}
 
     def with_sources(self, sources: dict[str, str]) -> Self:
-        assert isinstance(self.model, PluginSpec)
-        return self.but(model=self.model.model_dump() | {"source": sources[self.model.factory]})
+        changes: dict[str, Any] = {}
+        if isinstance(self.model, PluginSpec) and self.model.factory in sources:
+            changes["model"] = self.model.model_dump() | {"source": sources[self.model.factory]}
+        if (own := self.unrolling.own) is not None and own.function in sources:
+            known = {"function": own.function, "source": sources[own.function]}
+            changes["unrolling"] = self.unrolling.model_dump() | {"own": known}
+        return self.but(**changes)
 
     def describe(self) -> str:
-        kind = f"{self.model.factory}{self._code()}" if isinstance(self.model, PluginSpec) else self.model.kind
+        kind = (
+            f"{self.model.factory} {(self.model.source or '')[:6]}".strip()
+            if isinstance(self.model, PluginSpec)
+            else self.model.kind
+        )
+        if isinstance(self.model, ReferenceSpec):
+            kind = self.model.network
         if isinstance(self.model, EncoderSpec):
             kind = "waves" if self.model.positions == "waves" else ""
         said = [
