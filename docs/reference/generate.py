@@ -105,8 +105,8 @@ def _setting(kind: Kind, path: str, schema: dict[str, Any], sort: str) -> Settin
     facts = [words(schema), f"default {default}" if default else "must be given"]
     facts += [f"at desk scale {desk}"] * (desk not in ("", default) and bool(default))
     facts += [f"option `hardgap {kind.command} {option}`"] * bool(option)
-    meaning = schema.get("description") or "which world the run belongs to"
-    return Setting(path, meaning, tuple(facts), "" if path in BY_ITSELF else _line(path, schema, usual, sort))
+    line = "" if path in BY_ITSELF else _line(path, schema, usual, sort)
+    return Setting(path, schema.get("description", ""), tuple(facts), line)
 
 
 def _at(run: Run, path: str) -> Any:

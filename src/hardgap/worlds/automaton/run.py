@@ -53,7 +53,7 @@ class AutomatonDetail(Spec, strict=True):
 class AutomatonRun(Run):
     """One training run of Experiment 1 (paper §3)."""
 
-    experiment: Literal["automaton"] = "automaton"
+    experiment: Literal["automaton"] = Field("automaton", description="which world the run belongs to")
     rule: str = Field(examples=['"150"'], description="a number, a name (D, G), a wider rule (r2:0x…) or a formula")
     hide: tuple[int, ...] = Field(
         examples=["[3]"], description="patterns to hide, by number; as text also by all their cells"
