@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hardgap.core.errors import BadInput
     from hardgap.core.plugins import trust
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Automaton",

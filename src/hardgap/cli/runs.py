@@ -173,14 +173,16 @@ def _number(value: float | None) -> str:
 
 
 @runs.command(name="import")
-def import_results(folder: Path, /, *, store: StoreFolder = STORE) -> None:
+def import_results(folder: Path | None = None, /, *, store: StoreFolder = STORE) -> None:
     """Take in the runs that were exported to FOLDER, and weights that FOLDER/weights has of them.
 
-    Example: `hardgap runs import results/`
+    Without FOLDER: the measured runs that came with hardgap. Example: `hardgap runs import results/`
     """
     from hardgap.runs.kept_weights import take_weights
+    from hardgap.runs.packaged import own_results
     from hardgap.runs.results import import_runs
 
+    folder = folder or own_results()
     opened = Store(store)
     with show_parts(f"reading {folder}"):
         new, known = import_runs(opened, folder)
