@@ -33,7 +33,7 @@ def run(
     recipe: Annotated[
         str, Parameter(help="tempered, paper, or your own package.module:function from a run to a run.")
     ] = "tempered",
-    quick: Annotated[bool, Parameter(negative="", help="A subset: under ten minutes for the paper's encoder.")] = False,
+    quick: Annotated[bool, Parameter(negative="", help="A subset: some ten minutes for the paper's encoder.")] = False,
     seed: Annotated[
         int | None, Parameter(help="What the private part is drawn from; the network's own code if not given.")
     ] = None,
