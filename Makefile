@@ -23,7 +23,7 @@ check: $(READY)  ## ruff, mypy --strict, the layer test
 	@$(VENV)/bin/python -m pytest tests/test_layers.py
 
 docs: $(VENV)/.docs  ## the site, in docs/_build/html: notebooks are run, links are checked, a warning is an error
-	@$(VENV)/bin/python -m sphinx --nitpicky --fail-on-warning --keep-going docs docs/_build/html
+	@$(VENV)/bin/python -m sphinx --nitpicky --fail-on-warning --keep-going --jobs auto docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
 $(VENV)/.docs: $(READY)
