@@ -14,6 +14,7 @@ from hardgap.core.run import Run
 from hardgap.core.table import Table
 from hardgap.core.wording import differences, flattened, percent, plural
 from hardgap.report.render import Shown, data_frame
+from hardgap.runs.listing import stacked_mark
 from hardgap.runs.reading import Row
 from hardgap.runs.replicas import replica_of
 from hardgap.runs.store import Store
@@ -89,6 +90,11 @@ class Result:
     def versions(self) -> dict[str, Any]:
         """What it was made with."""
         return self._row.versions
+
+    @property
+    def mark(self) -> str:
+        """`stacked` if it was trained as part of a stack: its bits are others than by itself."""
+        return stacked_mark([self.versions.get("engine")])
 
     @property
     def snapshots(self) -> list[int]:
@@ -180,12 +186,12 @@ class Results(Sequence[Result]):
         return len(self._done)
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row a run, as plain values: id, the config with dotted names, the summary, the seconds."""
+        """A row a run, as plain values: id, the config with dotted names, the summary, the seconds, the engine."""
         listed = self.store.listed(ids=[one.id for one in self])
         by_id = {one.id: one for one in listed}
         return [
             {"run": one.id, **flattened(one.config), **(one.summary or {}), "seconds": one.seconds,
-             "stopped": one.stopped}
+             "stopped": one.stopped, "engine": one.engine}
             for one in (by_id[result.id] for result in self if result.id in by_id)
         ]  # fmt: skip
 
@@ -210,7 +216,7 @@ class Results(Sequence[Result]):
         """A row a run: what it is, and how it ended."""
         differ = differences([(one.run.describe(), one.run.model_dump(mode="json")) for one in self])
         rows = [
-            [one.id, ", ".join(filter(None, (one.run.describe(), said))), one.summary.steps,
+            [one.id, ", ".join(filter(None, (one.run.describe(), said, one.mark))), one.summary.steps,
              percent(one.visible), percent(one.holdout), one.summary.solved_step]
             for one, said in zip(self, differ, strict=True)
         ]  # fmt: skip

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import STORE, Engine, Output, StoreFolder, choose_engine, err
+from hardgap.cli.output import STORE, Engine, Output, Stack, StoreFolder, choose_engine, err
 from hardgap.cli.writing import check_figure, check_folder
 from hardgap.core.errors import BadInput
 from hardgap.core.specs import Scale
@@ -39,6 +39,7 @@ class Asked:
     figure: Annotated[Path | None, Parameter(help="Also draw it: FILE.svg, .png or .pdf.")] = None
     workers: Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")] = None
     engine: Engine = None
+    stack: Stack = None
     store: StoreFolder = STORE
 
 
@@ -57,7 +58,7 @@ def measure_studies(
     from hardgap.studies.measure import judged, measure
     from hardgap.studies.study import most_informative_first
 
-    choose_engine(asked.engine)
+    choose_engine(asked.engine, asked.stack)
     chosen = with_seeds(studies, asked)
     if asked.figure is not None:
         check_figure(asked.figure)
@@ -73,7 +74,8 @@ def measure_studies(
     if asked.run:
         left = _prepare(chosen, asked.scale, store, kept, seconds)
         runs = most_informative_first(chosen, asked.scale)
-        code = run_and_report(store, runs, workers=asked.workers, seconds=left) if runs else 0
+        how = {"workers": asked.workers, "stack": asked.stack}
+        code = run_and_report(store, runs, seconds=left, **how) if runs else 0
     if keep is not None:
         _keep(store, chosen, asked.scale, keep)
     with show_parts("reading the runs") as on_progress:

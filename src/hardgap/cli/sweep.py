@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import STORE, TABLES, Engine, Show, StoreFolder, choose_engine, complain, complain_in_between
+from hardgap.cli.output import (
+    STORE,
+    TABLES,
+    Engine,
+    Show,
+    Stack,
+    StoreFolder,
+    choose_engine,
+    complain,
+    complain_in_between,
+)
 from hardgap.core.errors import BadInput
 from hardgap.core.wording import plural
 from hardgap.runs.signals import INTERRUPTED, Signals, interrupt
@@ -26,6 +36,7 @@ def sweep(
     workers: Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")] = None,
     budget: Annotated[str | None, Parameter(help="Stop after this long, e.g. 90m; the next call goes on.")] = None,
     engine: Engine = None,
+    stack: Stack = None,
     store: StoreFolder = STORE,
     output: Show = TABLES,
 ) -> int:
@@ -57,14 +68,14 @@ def sweep(
     from hardgap.runs.store import Store
     from hardgap.runs.sweep import read_sweep
 
-    choose_engine(engine)
+    choose_engine(engine, stack)
     runs = read_sweep(file)
     check_workers(workers)
     seconds = parse_duration(budget) if budget else None
     opened = Store(store)
     known = opened.progress([run.id for run in runs])
     tell_other_code(opened, [run for run in runs if run.id not in known])
-    code = run_and_report(opened, runs, workers=workers, seconds=seconds)
+    code = run_and_report(opened, runs, workers=workers, seconds=seconds, stack=stack)
     ids = [run.id for run in runs]
     show_runs(opened, opened.listed(ids=ids if output.for_a_program else ids[-SHOWN:]), len(ids), output)
     return code
@@ -88,13 +99,19 @@ def check_workers(workers: int | None) -> None:
 
 
 def run_and_report(
-    store: Store, runs: Sequence[Run], *, workers: int | None = None, seconds: float | None = None
+    store: Store,
+    runs: Sequence[Run],
+    *,
+    workers: int | None = None,
+    seconds: float | None = None,
+    stack: int | None = None,
 ) -> int:
     """Train what is missing, with progress; the exit code: 0, 1 if a run failed, 130 if interrupted."""
     from hardgap.cli.progress import show_sweep
     from hardgap.runs.local import run_sweep
+    from hardgap.runs.stackable import stacking
 
-    with Signals(_stop, interrupt), show_sweep() as tell:
+    with stacking(runs, stack, workers) as (runs, workers), Signals(_stop, interrupt), show_sweep() as tell:
         ended = run_sweep(store, runs, workers=workers, seconds=seconds, on_progress=tell)
     with store.wanted((run.id, 0) for run in runs) as wanted:
         counts = {status: number for status, (number, _) in wanted.counts().items()}
