@@ -32,5 +32,5 @@ clean:  ## forget the environment
 $(READY): pyproject.toml constraints.txt hatch_build.py $(wildcard src/hardgap/nn/native/*.cpp src/hardgap/nn/native/*.h)
 	@echo "Setting up $(VENV) (once; about a minute with a warm package cache)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
+	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev,exports]"
 	@touch $@

@@ -20,6 +20,7 @@ LAYERS: list[set[str]] = [
     {"theory"},
     {"runs"},
     {"report"},
+    {"suites"},
     {"studies"},
     {"api"},
     {"bench"},

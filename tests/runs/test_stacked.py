@@ -216,7 +216,7 @@ def test_a_sweep_in_stacks_is_marked_wherever_it_is_shown(
     assert len(json.loads(call(capsys, "runs", "list", "--where", "engine=stacked", "--json")[1])) == 3
     assert groups(store)[1][0].about.endswith(", 3 of 4 stacked")
     found = hg.results(store)
-    assert sorted(row["engine"] == "stacked" for row in found.rows()) == [False, True, True, True]
+    assert sorted(row["versions.engine"] == "stacked" for row in found.rows()) == [False, True, True, True]
     assert str(found.table().rows).count("stacked") == 3
 
 

@@ -13,6 +13,7 @@ from hardgap.cli.output import (
     STORE,
     TABLES,
     Engine,
+    Place,
     Show,
     Stack,
     StoreFolder,
@@ -33,6 +34,7 @@ def sweep(
     file: Path,
     /,
     *,
+    on: Place = "local",
     workers: Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")] = None,
     budget: Annotated[str | None, Parameter(help="Stop after this long, e.g. 90m; the next call goes on.")] = None,
     engine: Engine = None,
@@ -68,14 +70,14 @@ def sweep(
     from hardgap.runs.store import Store
     from hardgap.runs.sweep import read_sweep
 
-    choose_engine(engine, stack)
+    choose_engine(engine, stack, on)
     runs = read_sweep(file)
-    check_workers(workers)
+    check_workers(workers, on)
     seconds = parse_duration(budget) if budget else None
     opened = Store(store)
     known = opened.progress([run.id for run in runs])
     tell_other_code(opened, [run for run in runs if run.id not in known])
-    code = run_and_report(opened, runs, workers=workers, seconds=seconds, stack=stack)
+    code = run_and_report(opened, runs, on=on, workers=workers, seconds=seconds, stack=stack)
     ids = [run.id for run in runs]
     show_runs(opened, opened.listed(ids=ids if output.for_a_program else ids[-SHOWN:]), len(ids), output)
     return code
@@ -93,7 +95,11 @@ def parse_duration(text: str) -> float:
     return sum(float(number) * units[unit] for number, _, unit in re.findall(r"(\d+(\.\d+)?)([smh])", text))
 
 
-def check_workers(workers: int | None) -> None:
+def check_workers(workers: int | None, on: str = "local") -> None:
+    """Refuse a place that cannot be used, or no workers at all."""
+    from hardgap.runs.driver import executor
+
+    executor(on)
     if workers is not None and workers < 1:
         raise BadInput(f"--workers {workers}: at least one worker is needed")
 
@@ -102,17 +108,18 @@ def run_and_report(
     store: Store,
     runs: Sequence[Run],
     *,
+    on: str = "local",
     workers: int | None = None,
     seconds: float | None = None,
     stack: int | None = None,
 ) -> int:
     """Train what is missing, with progress; the exit code: 0, 1 if a run failed, 130 if interrupted."""
     from hardgap.cli.progress import show_sweep
-    from hardgap.runs.local import run_sweep
+    from hardgap.runs.driver import run_sweep
     from hardgap.runs.stackable import stacking
 
-    with stacking(runs, stack, workers) as (runs, workers), Signals(_stop, interrupt), show_sweep() as tell:
-        ended = run_sweep(store, runs, workers=workers, seconds=seconds, on_progress=tell)
+    with stacking(runs, stack, workers, on) as (runs, workers), Signals(_stop, interrupt), show_sweep() as tell:
+        ended = run_sweep(store, runs, on=on, workers=workers, seconds=seconds, on_progress=tell)
     with store.wanted((run.id, 0) for run in runs) as wanted:
         counts = {status: number for status, (number, _) in wanted.counts().items()}
     if ended != "finished":

@@ -25,17 +25,23 @@ def asked() -> int:
     return int(os.environ.get(VARIABLE) or 0)
 
 
-def check_stack(rows: int | None) -> None:
+def check_stack(rows: int | None, on: str = "local") -> None:
     """Refuse a stack that cannot be, or an engine that stacks nothing, before anything is trained."""
     if rows is not None and rows < 1:
         raise BadInput(f"stack {rows}: at least one run has to be in it", of="stack")
+    if rows is not None and on != "local":
+        raise BadInput(
+            f"stack {rows}: runs are stacked on this machine, not on {on}; leave one of the two out", of="stack"
+        )
     if rows is not None and engine.asked() not in ("auto", engine.EAGER, engine.STACKED):
         one = f"the engine {engine.asked()} trains one run at a time"
         raise BadInput(f"stack {rows}: {one}; leave one of the two out", of="stack")
 
 
 @contextmanager
-def stacking(runs: Sequence[Run], rows: int | None, workers: int | None) -> Iterator[tuple[Sequence[Run], int | None]]:
+def stacking(
+    runs: Sequence[Run], rows: int | None, workers: int | None, on: str = "local"
+) -> Iterator[tuple[Sequence[Run], int | None]]:
     """The runs in the order in which stacks take them, and as many workers as fit; those that start in here stack.
 
     One process computes on a GPU, and no more have work than there are stacks.
@@ -43,7 +49,7 @@ def stacking(runs: Sequence[Run], rows: int | None, workers: int | None) -> Iter
     if rows is None:
         yield runs, workers
         return
-    check_stack(rows)
+    check_stack(rows, on)
     shapes: dict[str, list[Run]] = {}
     for run in runs:
         shapes.setdefault(run.stack_shape(), []).append(run)

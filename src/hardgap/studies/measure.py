@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -254,12 +254,12 @@ def _table_of(one: StudyResult) -> tuple[str, str]:
 
 
 @contextmanager
-def taken_in(*results: Path) -> Iterator[Store]:
-    """A store with the exported runs of these folders, for as long as it is looked at."""
+def taken_in(*results: Path, only: Container[str] | None = None) -> Iterator[Store]:
+    """A store with the exported runs of these folders, or `only` some, for as long as it is looked at."""
     with TemporaryDirectory() as folder:
         store = Store(Path(folder))
         for one in results:
-            import_runs(store, one)
+            import_runs(store, one, only)
         yield store
 
 

@@ -18,7 +18,7 @@ from hardgap.worlds.automaton.gap import Gap, Trajectory
 from hardgap.worlds.automaton.regime import ROLLOUT_STEPS
 from hardgap.worlds.automaton.run import AutomatonRun
 from hardgap.worlds.automaton.saturation import saturation
-from hardgap.worlds.automaton.unrolling import give_temperature, unrolled_loss
+from hardgap.worlds.automaton.unrolling import check_feedback, give_temperature, unrolled_loss
 
 CELLS_PER_PIECE = 1664
 """A batch is trained in pieces of about this many cells, so that activations stay in cache."""
@@ -73,6 +73,7 @@ class AutomatonTask:
         return Batches(self.run.train_rows, self.run.optimiser.batch, self.run.seed, self.device)
 
     def check(self) -> None:
+        check_feedback(self.unrolling, self.run.width)
         assert len(self.training[0])
         assert len(self._test_rows)
 

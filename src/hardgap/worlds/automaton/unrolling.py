@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from hardgap.core.errors import BadInput
+from hardgap.core.plugins import blamed, load_plugin
 from hardgap.worlds.automaton.native_loss import Temperatures, native_loss
-from hardgap.worlds.automaton.regime import Temperature, Unrolling, temperature_at
+from hardgap.worlds.automaton.regime import OwnFeedback, Temperature, Unrolling, temperature_at
 
 LOG_TEMPERATURE = "log_temperature"
 """The parameter of a network that learns its own temperature; a logarithm, so that T stays positive."""
@@ -95,9 +98,35 @@ def fed_back(
         if t + 1 < regime.steps:
             if regime.noise:
                 logits = logits + regime.noise * chance.normal(logits)
-            cells = feed_back(logits, regime.feedback, temperature(t), regime.backward)
+            cells = _next_input(logits, regime, temperature(t))
             if regime.rounded:
                 cells = _round_some(cells, chance.uniform(cells) < regime.rounded)
+
+
+def _next_input(logits: Tensor, regime: Unrolling, temperature: float | Tensor) -> Tensor:
+    if regime.own is None:
+        return feed_back(logits, regime.feedback, temperature, regime.backward)
+    cells: Tensor = _own_feedback(regime.own)(logits, temperature)
+    return cells
+
+
+@cache
+def _own_feedback(own: OwnFeedback) -> Callable[[Tensor, float | Tensor], Tensor]:
+    feedback: Callable[[Tensor, float | Tensor], Tensor] = load_plugin("feedback", own.function, own.source)
+    return feedback
+
+
+def check_feedback(regime: Unrolling, width: int) -> None:
+    """Refuse feedback of a user's own that gives no next input, or through which no gradient passes."""
+    if regime.own is None:
+        return
+    name, logits = f"feedback {regime.own.function}", torch.linspace(-3, 3, 3 * width).view(3, width).requires_grad_()
+    with blamed(f"{name} fails on logits of shape {tuple(logits.shape)}"):
+        cells = _own_feedback(regime.own)(logits, regime.temperature.start)
+    if not isinstance(cells, Tensor) or cells.shape != logits.shape or not bool(cells.isfinite().all()):
+        raise BadInput(f"{name} must give finite numbers of the logits' shape {tuple(logits.shape)}")
+    if not cells.requires_grad:
+        raise BadInput(f"{name} passes no gradient to the logits, which unrolling needs")
 
 
 def _temperatures(
@@ -146,7 +175,7 @@ def unrolled_loss(
     A hidden cell's term is multiplied by an exact 0, so its target reaches neither loss nor gradient.
     """
     temperatures = _temperatures(model, rows, regime, step, supervised)
-    found = native_loss(model, rows, targets, supervised, regime, temperatures)
+    found = native_loss(model, rows, targets, supervised, regime, temperatures) if regime.own is None else None
     if found is not None:
         return found
     return summed_loss(unroll(model, rows, regime, step, supervised), targets, supervised, regime)
