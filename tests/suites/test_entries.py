@@ -13,6 +13,7 @@ from hardgap.nn.build import build_model, check_model
 from hardgap.suites.entries import NETWORKS, RECIPES, Entry
 from hardgap.suites.gaps import load_suite
 from hardgap.suites.judging import plan
+from hardgap.worlds import parse_run
 
 V1 = load_suite("v1")
 RECIPE = """
@@ -38,6 +39,12 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_reference_is_a_network_like_any_other(name: str) -> None:
     model = build_model(NETWORKS[name][0], width=11, seed=0)  # type: ignore[arg-type]
     check_model(model, width=11, name=name)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_stored_run_of_a_reference_is_read_as_itself(name: str) -> None:
+    (run, *_) = Entry(name).runs(V1.gaps[3])
+    assert parse_run(run.asked()) == run
 
 
 @pytest.mark.parametrize("name", ["conv", "relative", "gru"])
