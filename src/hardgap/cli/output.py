@@ -28,7 +28,9 @@ Engine = Annotated[
     Literal["auto", "native", "eager"] | None,
     Parameter(name="--engine", help="What computes; a run that has begun goes on with its own if not given."),
 ]
-Place = Annotated[str, Parameter(name="--on", help="Where to train: local.")]
+Place = Annotated[
+    str, Parameter(name="--on", help="Where to train: local, ray, ray://HOST:PORT or slurm (docs/scale.md).")
+]
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print all data as JSON instead.")]
 Trust = Annotated[
     bool, Parameter(name="--trust", negative="", help="Run the plug-ins that a stored run names: somebody's code.")

@@ -93,6 +93,12 @@ class AutomatonRun(Run):
         """The rule in its user's own words, if they are not its canonical text."""
         return self.rule_as_written if self.rule_as_written.casefold() != self.rule.casefold() else None
 
+    def with_changes(self, changes: dict[str, Any]) -> dict[str, Any]:
+        """A table with a factory is a network of one's own, whatever the run had before."""
+        model = changes.get("model")
+        own = {"model": {"kind": "plugin"} | model} if isinstance(model, dict) and "factory" in model else {}
+        return super().with_changes(changes | own)
+
     def but(self, **changes: Any) -> Self:
         return super().but(**{"rule": self.rule_as_written} | changes)
 
