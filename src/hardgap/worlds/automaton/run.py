@@ -138,7 +138,7 @@ class AutomatonRun(Run):
         """
         if isinstance(given, dict):
             given = {"kind": "plugin" if "factory" in given else "encoder"} | given
-            if given["kind"] not in ("encoder", "conv", "plugin"):
+            if given["kind"] not in ("encoder", "conv", "reference", "plugin"):
                 raise ValueError(
                     f"model.kind {given['kind']}: choose encoder, conv or plugin; "
                     'a network of your own is model = "package.module:factory"'
