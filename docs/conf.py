@@ -33,7 +33,7 @@ myst_heading_anchors = 4  # as GitHub names them, which is how the pages link
 nb_custom_formats = {".py": ["jupytext.reads", {"fmt": "py:percent"}]}
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
-nb_execution_timeout = 120
+nb_execution_timeout = 600  # of a cell, on a busy machine
 nb_execution_show_tb = True
 nb_merge_streams = True
 

@@ -86,6 +86,10 @@ def test_what_a_page_names_is_there(page: Path) -> None:
     assert missing(page.read_text(), page) == []
 
 
+def test_a_stranger_reads_readme_to_its_end() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 150
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [

@@ -30,13 +30,15 @@ from hardgap.worlds.automaton.scales import base
 from hardgap.worlds.chains.scales import symbolic_base
 
 PLACE = Path(__file__).parent / "generated"
-BY_ITSELF = ("initial", "model.source", "sources")
+BY_ITSELF = ("initial", "model.source", "sources", "unrolling.own.source")
 """Fields that hold the SHA-256 of a file or of code: they are worked out, not written."""
 EXAMPLES = {
     "rule": '"150"', "hide": "[2]", "holdout": '"^|"', "budget.restart_at": "300", "budget.stop_after_solved": "3",
     "model.args": "{ radius = 2 }", "model.factory": '"own_model:make"', "operators": '["^", "|", "&"]',
-    "seen_examples": "10", "unrolling.weights": "[1, 1, 2, 2]", "unrolling.backward": "2.0",
+    "seen_examples": "10",
+    "unrolling.own.function": '"my_feedback:own"', "unrolling.weights": "[1, 1, 2, 2]", "unrolling.backward": "2.0",
 }  # fmt: skip
+OTHERS = {"conv": 'kind = "conv"', "plugin": 'factory = "own_model:make"', "reference": 'network = "gru"'}
 TOGETHER = "{ start = 8.0, end = 2.0, over = 400 }"
 """A temperature that changes needs all three."""
 
@@ -103,12 +105,13 @@ def _setting(kind: Kind, path: str, schema: dict[str, Any], sort: str) -> Settin
     facts = [words(schema), f"default {default}" if default else "must be given"]
     facts += [f"at desk scale {desk}"] * (desk not in ("", default) and bool(default))
     facts += [f"option `hardgap {kind.command} {option}`"] * bool(option)
-    meaning = schema.get("description") or "which world the run belongs to"
-    return Setting(path, meaning, tuple(facts), "" if path in BY_ITSELF else _line(path, schema, usual, sort))
+    line = "" if path in BY_ITSELF else _line(path, schema, usual, sort)
+    return Setting(path, schema.get("description", ""), tuple(facts), line)
 
 
 def _at(run: Run, path: str) -> Any:
-    return reduce(getattr, path.split("."), run)
+    """What a desk-scale run has there, if it has that table."""
+    return reduce(lambda part, name: getattr(part, name, None), path.split("."), run)
 
 
 def _option(kind: Kind, path: str) -> str:
@@ -125,10 +128,10 @@ def _line(path: str, schema: dict[str, Any], usual: Any, sort: str) -> str:
     value = EXAMPLES.get(path) or _example(schema, usual)
     if path.startswith("unrolling.temperature.") and not path.endswith("shape"):
         return f"unrolling.temperature = {TOGETHER}"
-    if sort in ("conv", "plugin"):  # another network than the usual one is named in full
-        field = path.rpartition(".")[2]
-        named = {"conv": 'kind = "conv"', "plugin": 'factory = "own_model:make"'}[sort]
-        return f"model = {{ {named} }}" if field in ("kind", "factory") else f"model = {{ {named}, {field} = {value} }}"
+    if sort in OTHERS:  # another network than the usual one is named in full
+        field, named = path.rpartition(".")[2], OTHERS[sort]
+        told = field in ("kind", "factory", "network")
+        return f"model = {{ {named} }}" if told else f"model = {{ {named}, {field} = {value} }}"
     return f"{path} = {value}"
 
 
