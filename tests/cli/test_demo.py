@@ -13,7 +13,7 @@ import pytest
 from hardgap.cli import demo as module
 from hardgap.cli import main
 from hardgap.cli.demo import _Narrator, _Watch
-from hardgap.runs.local import SweepProgress
+from hardgap.runs.driver import SweepProgress
 from hardgap.runs.store import Store
 from hardgap.studies.demo import make_demo
 

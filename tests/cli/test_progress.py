@@ -13,7 +13,7 @@ import pytest
 from hardgap.cli.progress import show_sweep
 from hardgap.core.wording import duration
 from hardgap.runs import watching as module
-from hardgap.runs.local import SweepProgress
+from hardgap.runs.driver import SweepProgress
 from hardgap.runs.watching import QUIET_SECONDS
 
 

@@ -40,7 +40,7 @@ DRIVER = """
 import json, sys
 from pathlib import Path
 from hardgap.worlds import parse_run
-from hardgap.runs.local import run_sweep
+from hardgap.runs.driver import run_sweep
 from hardgap.runs.store import Store
 runs = [parse_run(data) for data in json.loads(Path(sys.argv[2]).read_text())]
 run_sweep(Store(Path(sys.argv[1])), runs, workers=int(sys.argv[3]), checkpoint_seconds=0.05)

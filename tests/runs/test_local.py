@@ -18,9 +18,9 @@ import pytest
 
 from hardgap.core.errors import BadInput
 from hardgap.core.plugins import trust
-from hardgap.runs import local
+from hardgap.runs import driver, local
+from hardgap.runs.driver import Meter, SweepProgress, run_sweep
 from hardgap.runs.execute import build_trainer
-from hardgap.runs.local import Meter, SweepProgress, run_sweep
 from hardgap.runs.owner import me
 from hardgap.runs.store import Store
 from hardgap.runs.worker import execute_safely, work
@@ -235,7 +235,7 @@ def test_progress_counts_steps_and_promises_no_more_than_it_knows(
 ) -> None:
     runs = [tiny(seed=seed, budget={"steps": 100}) for seed in range(3)]
     store.add(runs)
-    monkeypatch.setattr(local, "COUNTING_COSTS", 0)
+    monkeypatch.setattr(driver, "COUNTING_COSTS", 0)
     with store.wanted((run.id, run.budget.steps) for run in runs) as wanted:
         meter = Meter(wanted)
         now = meter.read()

@@ -11,6 +11,7 @@ from hardgap.report.verdicts import WORDS
 from hardgap.studies.ledger import as_dict, counts, ledger_table, read_claims, summary
 from hardgap.studies.report_page import report_page
 from hardgap.studies.study import STUDIES, choose
+from hardgap.suites.references import read_cards
 
 ROOT = Path(__file__).parents[2]
 COMMITTED = ROOT / "docs" / "report.html"
@@ -79,8 +80,9 @@ def _without_figures(text: str) -> str:
 @pytest.mark.slow
 def test_the_committed_page_is_what_the_command_writes() -> None:
     """But for the figures, whose text depends on the fonts of a machine."""
-    claims = read_claims(ROOT / "results")
-    fresh, kept = (_without_figures(text) for text in (report_page(claims), COMMITTED.read_text(encoding="utf-8")))
+    claims, cards = read_claims(ROOT / "results"), read_cards(ROOT / "results" / "suite")
+    pages = report_page(claims, cards=cards), COMMITTED.read_text(encoding="utf-8")
+    fresh, kept = map(_without_figures, pages)
     assert fresh == kept, "`hardgap report --out docs/report.html` writes it anew"
     assert sum(counts(claims).values()) == sum(not one.ours for one in STUDIES.values())
     assert len(as_dict(claims)["claims"]) >= len(STUDIES)

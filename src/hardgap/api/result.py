@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any, overload
 
+from hardgap.core.drawing import HOLDOUT, VISIBLE, curves_picture
 from hardgap.core.errors import BadInput
 from hardgap.core.parts import part
 from hardgap.core.run import Run
 from hardgap.core.table import Table
 from hardgap.core.wording import differences, flattened, percent, plural
-from hardgap.report.render import Shown, data_frame
+from hardgap.report.render import Shown, data_frame, html
 from hardgap.runs.reading import Row
 from hardgap.runs.replicas import replica_of
 from hardgap.runs.store import Store
-from hardgap.runs.summary import Summary, summarise
+from hardgap.runs.summary import Summary, restarts, summarise
 from hardgap.runs.tidy import point_rows, run_rows
 from hardgap.worlds import world_of
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
     from hardgap.core.task import Trained
     from hardgap.runs.certificate import Certificate
+
+SHOWN = 20
+"""Runs that a notebook lists."""
 
 
 class Result:
@@ -152,7 +156,12 @@ class Result:
         return f"Result({self.run.describe()}: {shares})"
 
     def _repr_html_(self) -> str:
-        return self.table()._repr_html_()
+        """The curve above the table."""
+        visible, holdout = ([point[name] for point in self.curve] for name in ("visible", "holdout"))
+        shares = {("visible %", VISIBLE): visible, ("holdout %", HOLDOUT): holdout}
+        steps, again = [point["step"] for point in self.curve], restarts(self.curve)
+        drawn = curves_picture(steps, shares, repr(self), again)
+        return f"<div>{drawn}</div>{self.table()._repr_html_()}"
 
 
 class Results(Sequence[Result]):
@@ -207,7 +216,10 @@ class Results(Sequence[Result]):
         return f"{plural(len(self), 'run')} in {self.store.folder}{failed}{left}"
 
     def _repr_html_(self) -> str:
-        return self.table()._repr_html_()
+        """The first of them as a table: a store may hold thousands."""
+        more = len(self) - SHOWN
+        table = replace(self[:SHOWN].table(), title=repr(self))
+        return html(table) + (f"<p>and {more:,} more; <code>.frame()</code> has all</p>" if more > 0 else "")
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from typing import Any
 
 from hardgap.api.result import Result, Results
 from hardgap.core.run import Run
+from hardgap.runs.driver import SweepProgress, run_sweep
 from hardgap.runs.listing import conditions
-from hardgap.runs.local import SweepProgress, run_sweep
 from hardgap.runs.signals import Signals, interrupt
 from hardgap.runs.store import Store, open_store
 from hardgap.runs.watching import run_lines, sweep_lines
@@ -51,6 +51,7 @@ def sweep(
     runs: Iterable[Run],
     store: Store | Path | str = STORE,
     *,
+    on: str = "local",
     workers: int | None = None,
     seconds: float | None = None,
     watch: bool | Callable[[SweepProgress], None] = True,
@@ -58,7 +59,7 @@ def sweep(
     """Train what is missing of these runs in worker processes, as many as cores, for at most so many seconds.
 
     What is finished comes back, each run once, in the order asked for; `.failed` says which failed and why, `.left`
-    what is not done. Killed or stopped, the same call goes on from there.
+    what is not done. Killed or stopped, the same call goes on from there. `on` says where they are trained.
 
         runs = hg.grid(hg.Automaton(150, hide=2), seed=range(5), unrolling__feedback=["soft", "hard"])
         frame = hg.sweep(runs, store="runs").frame()
@@ -67,7 +68,7 @@ def sweep(
     wanted = list({run.id: run for run in ([runs] if isinstance(runs, Run) else runs)}.values())
     _tell_other_code(opened, wanted)
     tell = watch if callable(watch) else sweep_lines(at_once=False) if watch else lambda now: None
-    if run_sweep(opened, wanted, workers=workers, seconds=seconds, on_progress=tell) == "interrupted":
+    if run_sweep(opened, wanted, on=on, workers=workers, seconds=seconds, on_progress=tell) == "interrupted":
         raise KeyboardInterrupt
     found = _results(opened, [run.id for run in wanted], left=wanted)
     for run_id, why in found.failed.items():

@@ -17,7 +17,7 @@ from hardgap.core.wording import percent
 from hardgap.runs.summary import restarts
 
 if TYPE_CHECKING:
-    from hardgap.runs.local import SweepProgress
+    from hardgap.runs.driver import SweepProgress
     from hardgap.runs.store import Store
     from hardgap.studies.demo import Demo
 

@@ -28,6 +28,7 @@ Engine = Annotated[
     Literal["auto", "native", "eager"] | None,
     Parameter(name="--engine", help="What computes; a run that has begun goes on with its own if not given."),
 ]
+Place = Annotated[str, Parameter(name="--on", help="Where to train: local.")]
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print all data as JSON instead.")]
 Trust = Annotated[
     bool, Parameter(name="--trust", negative="", help="Run the plug-ins that a stored run names: somebody's code.")

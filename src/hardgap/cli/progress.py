@@ -20,7 +20,7 @@ from hardgap.runs.watching import Watching, part_lines, point_words, run_lines, 
 if TYPE_CHECKING:
     from hardgap.core.loop import Observer
     from hardgap.core.run import Run
-    from hardgap.runs.local import SweepProgress
+    from hardgap.runs.driver import SweepProgress
 
 
 @contextmanager

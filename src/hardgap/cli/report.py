@@ -37,6 +37,7 @@ def report(
     from hardgap.runs.results import write_text
     from hardgap.studies.ledger import as_dict, ledger_table, read_claims, summary
     from hardgap.studies.report_page import report_page
+    from hardgap.suites.references import read_cards
 
     results = results or own_results()
     check_file("--out", out)
@@ -45,7 +46,7 @@ def report(
     browser = find_browser() if pdf is not None else ""
     with show_parts(f"reading {results}") as told:
         claims = read_claims(results, told=told)
-        write_text(out, report_page(claims, told))
+        write_text(out, report_page(claims, told, read_cards(results / "suite")))
         if pdf is not None:
             told(f"printing {pdf}", 0, 0)
             print_page(browser, out, pdf)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import STORE, Engine, Output, StoreFolder, choose_engine, err
+from hardgap.cli.output import STORE, Engine, Output, Place, StoreFolder, choose_engine, err
 from hardgap.cli.writing import check_figure, check_folder
 from hardgap.core.errors import BadInput
 from hardgap.core.specs import Scale
@@ -37,6 +37,7 @@ class Asked:
     budget: Annotated[str | None, Parameter(help="Stop after this long, e.g. 90m; the next call goes on.")] = None
     run: Annotated[bool, Parameter(help="Train what is missing; `--no-run` only prints what is there.")] = True
     figure: Annotated[Path | None, Parameter(help="Also draw it: FILE.svg, .png or .pdf.")] = None
+    on: Place = "local"
     workers: Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")] = None
     engine: Engine = None
     store: StoreFolder = STORE
@@ -66,7 +67,7 @@ def measure_studies(
         check_folder("--keep", keep)
     if baselines is not None and asked.run and any(one.prepare for one in chosen):
         check_folder("--baselines", baselines)
-    check_workers(asked.workers)
+    check_workers(asked.workers, asked.on)
     seconds = parse_duration(asked.budget) if asked.budget else None
     nowhere = asked.store == STORE and not (STORE / DATABASE).exists()
     if nowhere and not asked.run and keep is None and own_results().is_dir():
@@ -76,7 +77,7 @@ def measure_studies(
     if asked.run:
         left = _prepare(chosen, asked.scale, store, kept, seconds)
         runs = most_informative_first(chosen, asked.scale)
-        code = run_and_report(store, runs, workers=asked.workers, seconds=left) if runs else 0
+        code = run_and_report(store, runs, on=asked.on, workers=asked.workers, seconds=left) if runs else 0
     if keep is not None:
         _keep(store, chosen, asked.scale, keep)
     with show_parts("reading the runs") as on_progress:

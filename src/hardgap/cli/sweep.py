@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import STORE, TABLES, Engine, Show, StoreFolder, choose_engine, complain, complain_in_between
+from hardgap.cli.output import (
+    STORE,
+    TABLES,
+    Engine,
+    Place,
+    Show,
+    StoreFolder,
+    choose_engine,
+    complain,
+    complain_in_between,
+)
 from hardgap.core.errors import BadInput
 from hardgap.core.wording import plural
 from hardgap.runs.signals import INTERRUPTED, Signals, interrupt
@@ -23,6 +33,7 @@ def sweep(
     file: Path,
     /,
     *,
+    on: Place = "local",
     workers: Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")] = None,
     budget: Annotated[str | None, Parameter(help="Stop after this long, e.g. 90m; the next call goes on.")] = None,
     engine: Engine = None,
@@ -59,12 +70,12 @@ def sweep(
 
     choose_engine(engine)
     runs = read_sweep(file)
-    check_workers(workers)
+    check_workers(workers, on)
     seconds = parse_duration(budget) if budget else None
     opened = Store(store)
     known = opened.progress([run.id for run in runs])
     tell_other_code(opened, [run for run in runs if run.id not in known])
-    code = run_and_report(opened, runs, workers=workers, seconds=seconds)
+    code = run_and_report(opened, runs, on=on, workers=workers, seconds=seconds)
     ids = [run.id for run in runs]
     show_runs(opened, opened.listed(ids=ids if output.for_a_program else ids[-SHOWN:]), len(ids), output)
     return code
@@ -82,20 +93,29 @@ def parse_duration(text: str) -> float:
     return sum(float(number) * units[unit] for number, _, unit in re.findall(r"(\d+(\.\d+)?)([smh])", text))
 
 
-def check_workers(workers: int | None) -> None:
+def check_workers(workers: int | None, on: str = "local") -> None:
+    """Refuse a place that cannot be used, or no workers at all."""
+    from hardgap.runs.driver import executor
+
+    executor(on)
     if workers is not None and workers < 1:
         raise BadInput(f"--workers {workers}: at least one worker is needed")
 
 
 def run_and_report(
-    store: Store, runs: Sequence[Run], *, workers: int | None = None, seconds: float | None = None
+    store: Store,
+    runs: Sequence[Run],
+    *,
+    on: str = "local",
+    workers: int | None = None,
+    seconds: float | None = None,
 ) -> int:
     """Train what is missing, with progress; the exit code: 0, 1 if a run failed, 130 if interrupted."""
     from hardgap.cli.progress import show_sweep
-    from hardgap.runs.local import run_sweep
+    from hardgap.runs.driver import run_sweep
 
     with Signals(_stop, interrupt), show_sweep() as tell:
-        ended = run_sweep(store, runs, workers=workers, seconds=seconds, on_progress=tell)
+        ended = run_sweep(store, runs, on=on, workers=workers, seconds=seconds, on_progress=tell)
     with store.wanted((run.id, 0) for run in runs) as wanted:
         counts = {status: number for status, (number, _) in wanted.counts().items()}
     if ended != "finished":

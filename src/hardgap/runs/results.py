@@ -94,10 +94,7 @@ class _File(Spec):
 def read_result(path: Path) -> Result:
     """What a results file holds, or why it is none."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"), parse_constant=_finite, parse_float=_finite)
-        if not isinstance(data, dict):
-            raise ValueError("it holds no table of names and values")
-        _check_texts(data)
+        data = read_json(path)
         file = validated(_File, data)
         run = parse_run(file.config)
         check_curve(run, file.curve)
@@ -106,6 +103,15 @@ def read_result(path: Path) -> Result:
     if run.id != file.run:
         raise BadInput(f"{path} is damaged: its content does not belong to the config it holds")
     return run, data["curve"], file.stopped, data["versions"], file.seconds
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A table of names and values in which every number is one and every text can be printed; else `ValueError`."""
+    data = json.loads(path.read_text(encoding="utf-8"), parse_constant=_finite, parse_float=_finite)
+    if not isinstance(data, dict):
+        raise ValueError("it holds no table of names and values")
+    _check_texts(data)
+    return data
 
 
 def _check_texts(data: object) -> None:

@@ -14,7 +14,7 @@ from hardgap.core.wording import duration
 
 if TYPE_CHECKING:
     from hardgap.core.task import Point
-    from hardgap.runs.local import SweepProgress
+    from hardgap.runs.driver import SweepProgress
 
 PLAIN_SECONDS = 2.0
 """There is a line after so long, and at most one in so long."""

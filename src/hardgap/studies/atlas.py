@@ -76,7 +76,12 @@ def every_gap() -> Iterator[tuple[Rule, int]]:
             yield rule, pattern
 
 
-@study("atlas", tables="hardgap.studies.atlas:atlas_tables", ours=True)
+@study(
+    "atlas",
+    tables="hardgap.studies.atlas:atlas_tables",
+    figure="hardgap.studies.atlas_figure:atlas_figure",
+    ours=True,
+)
 def atlas(scale: Scale) -> Iterator[Arm]:
     """One recipe recovers nearly every determined gap of one pattern in the 256 elementary rules."""
     for rule, pattern in every_gap():

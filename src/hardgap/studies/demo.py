@@ -13,7 +13,7 @@ import hardgap
 from hardgap.core.table import Table
 from hardgap.report.figures import as_svg, curves_figure, setup_figure
 from hardgap.report.page import Page
-from hardgap.runs.local import SweepProgress, run_sweep
+from hardgap.runs.driver import SweepProgress, run_sweep
 from hardgap.runs.store import Store
 from hardgap.runs.summary import restarts
 from hardgap.worlds.automaton.baselines.input_space import predict_hidden

@@ -20,13 +20,14 @@ from hardgap.worlds.chains.tokens import Condition
 
 
 class Judged(Spec, strict=True):
-    """What was right about the answers; under label-only there is no f."""
+    """What was right about the answers; under label-only there is no f, and older results have no `ops`."""
 
     exact: Share
     pair: Share
     valid: Share
     tokens: Share
     f: Share | None = None
+    ops: list[Share] | None = Field(None, description="each operator of the chain alone, in order")
 
 
 class Chosen(Spec, strict=True):

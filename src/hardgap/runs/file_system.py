@@ -1,0 +1,35 @@
+"""Whether a folder lies on a network file system, where SQLite's WAL holds for the processes of one machine only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+MOUNTS = Path("/proc/mounts")
+NETWORKED = {
+    *(
+        "9p",
+        "afs",
+        "beegfs",
+        "ceph",
+        "cifs",
+        "fuse.ceph-fuse",
+        "fuse.glusterfs",
+        "fuse.sshfs",
+        "gpfs",
+        "lustre",
+        "ncpfs",
+    ),
+    *("nfs", "nfs4", "orangefs", "panfs", "pvfs2", "smb3", "smbfs", "virtiofs", "wekafs"),
+}
+
+
+def network_file_system(folder: Path) -> str | None:
+    """The kind of network file system that holds a folder; None on a disk of this machine, or where nobody can tell."""
+    try:
+        mounts = [line.split()[1:3] for line in MOUNTS.read_text().splitlines()]
+    except OSError:
+        return None
+    place = folder.resolve()
+    kinds = {len(point): kind for point, kind in mounts if place.is_relative_to(point.replace("\\040", " "))}
+    kind = kinds[max(kinds)] if kinds else ""
+    return kind if kind in NETWORKED else None
