@@ -42,7 +42,7 @@ COMMANDS = {
     "construct": "Encoder weights that compute a rule exactly, verified and saved.",
     "runs": "List, show, export, import, certify and remove measured runs.",
     "document": "Write what was measured into README and the pages of docs/.",
-    "checks": "Which engine computes here, and why.",
+    "checks": "What computes here, and what is missing for which feature.",
     "bench": "Speed, as ratios against what you would otherwise use.",
 }
 

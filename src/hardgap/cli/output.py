@@ -32,7 +32,9 @@ Stack = Annotated[
     int | None,
     Parameter(name="--stack", help="Train so many runs of one shape as one network, for a GPU; docs/stacking.md."),
 ]
-Place = Annotated[str, Parameter(name="--on", help="Where to train: local.")]
+Place = Annotated[
+    str, Parameter(name="--on", help="Where to train: local, ray, ray://HOST:PORT or slurm (docs/scale.md).")
+]
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print all data as JSON instead.")]
 Trust = Annotated[
     bool, Parameter(name="--trust", negative="", help="Run the plug-ins that a stored run names: somebody's code.")

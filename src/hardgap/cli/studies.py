@@ -70,13 +70,8 @@ def measure_studies(
         check_folder("--baselines", baselines)
     check_workers(asked.workers, asked.on)
     seconds = parse_duration(asked.budget) if asked.budget else None
-    if (
-        not asked.run
-        and keep is None
-        and asked.store == STORE
-        and not (STORE / DATABASE).exists()
-        and own_results().is_dir()
-    ):
+    nowhere = asked.store == STORE and not (STORE / DATABASE).exists()
+    if nowhere and not asked.run and keep is None and own_results().is_dir():
         return 0, _measured_before(chosen, asked, baselines)
     store, code = Store(asked.store, create=asked.run), 0
     kept = {one.name: baselines or asked.store / one.folder for one in chosen}
