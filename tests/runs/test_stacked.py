@@ -233,6 +233,10 @@ def test_a_study_says_how_many_of_its_runs_were_stacked(tiny: Tiny, tmp_path: Pa
     ("options", "words"),
     [
         (["--stack", "0"], "--stack 0: at least one run has to be in it"),
+        (
+            ["--stack", "2", "--on", "ray"],
+            "--stack 2: runs are stacked on this machine, not on ray; leave one of the two",
+        ),
         (["--stack", "2", "--engine", "native"], "--stack 2: the engine native trains one run at a time; leave one"),
     ],
 )

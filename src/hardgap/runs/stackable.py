@@ -22,7 +22,10 @@ VARIABLE = "HARDGAP_STACK"
 
 def asked() -> int:
     """How many runs a worker is to train at once as one network; 0 if each by itself."""
-    return int(os.environ.get(VARIABLE) or 0)
+    text = os.environ.get(VARIABLE) or "0"
+    if not text.isdecimal():
+        raise BadInput(f"{VARIABLE}={text}: write a number of runs")
+    return int(text)
 
 
 def check_stack(rows: int | None, on: str = "local") -> None:
