@@ -72,3 +72,20 @@ def test_a_single_run_is_named_with_its_seed(home: Path) -> None:
 def test_what_cannot_be_drawn_is_said(home: Path, capsys: pytest.CaptureFixture[str], line: str, said: str) -> None:
     call(line, 2)
     assert said in capsys.readouterr().err
+
+
+PAPER = ("setup", "interpolation/levels", "chains/substitution", "k-sweep", "symbolic/coverage", "dynamics/threshold")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "study"), list(enumerate(PAPER, 1)))
+def test_each_figure_of_the_paper_is_one_command(
+    number: int, study: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a store, from the measurements that come with hardgap."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("HARDGAP_STORE", raising=False)
+    ending = list(MAGIC)[number % 3]
+    call(f"reproduce {study} --no-run --figure figure-{number}.{ending}")
+    assert (tmp_path / f"figure-{number}.{ending}").read_bytes().startswith(MAGIC[ending])
+    assert len(list(tmp_path.iterdir())) == 1

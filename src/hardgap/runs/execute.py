@@ -69,8 +69,7 @@ class Execution:
         self.machines: list[str] = []
         self._lost = False
         self._last_beat = self._last_save = time.monotonic()
-        if self.engine == engine.STACKED and (why := why_not(self.run)) is not None:
-            print(f"hardgap: run {self.run.id} is trained without a stack: {why}", file=sys.stderr)
+        if self.engine == engine.STACKED and why_not(self.run) is not None:
             self.engine = "auto"
 
     def __call__(self) -> Stopped | None:
@@ -85,7 +84,7 @@ class Execution:
 
     def turns_in_stack(self) -> Turns[Stopped | None]:
         """The run, to be updated together with others by whoever has this engine in use."""
-        return self._turns(self.state(), stacked=True)
+        return (yield from self._turns(self.state(), stacked=True))
 
     def _turns(self, found: State | None, *, stacked: bool = False) -> Turns[Stopped | None]:
         make_adam = Member if stacked else adam_for

@@ -143,7 +143,7 @@ def ablation_panel(axes: Axes, data: Data, what: str) -> None:
     axes.set_yticks(places, names)
     axes.set_xlim(0, 103)
     axes.set_xlabel("accuracy that is left, %")
-    _legend_below(axes, 4)
+    _legend_below(axes, 4, 0.17)
     whole = data["intact"]["overall"]
     needed = [name for name in names if by_name[name, "mean"]["overall"] < whole - NEEDED]
     title(
