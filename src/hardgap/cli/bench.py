@@ -15,12 +15,16 @@ Measured = tuple[Any, list[Table]]
 
 
 def bench(
-    what: Annotated[Literal["all", "training", "rollout", "symbolic"], Parameter(help="Which of the three.")] = "all",
+    what: Annotated[
+        Literal["all", "training", "rollout", "symbolic", "scale"],
+        Parameter(help="Which of them; all: the first three."),
+    ] = "all",
     /,
     *,
     updates: Annotated[int, Parameter(help="Training steps a round.")] = 6,
     examples: Annotated[int, Parameter(help="Derivations decoded a round.")] = 2_048,
     rounds: Annotated[int, Parameter(help="Interleaved rounds; ratios are medians over them.")] = 3,
+    runs: Annotated[int, Parameter(help="Trivial runs of each sweep that `scale` times.")] = 100,
     output: Show = TABLES,
 ) -> None:
     """Speed as ratios against what you would otherwise use, measured side by side in one run.
@@ -28,18 +32,21 @@ def bench(
     training: the native engine, the eager one and a plain PyTorch script, on one core and on the whole machine.
     rollout: CellPyLib and CAX against the bit-sliced stepper (needs `pip install hardgap[bench]`).
     symbolic: training and decoding of Experiment 2, the same contenders (the plain script is an nn.Transformer).
+    scale: what a sweep costs besides training, local and on Ray (needs `pip install hardgap[ray]`; docs/scale.md).
 
     Example: `hardgap bench training --rounds 5`
     """
     from hardgap.core.errors import BadInput
 
-    if min(updates, examples, rounds) < 1:
-        raise BadInput("--updates, --examples and --rounds must be at least 1")
+    if min(updates, examples, rounds, runs - 1) < 1:
+        raise BadInput("--updates, --examples and --rounds must be at least 1, --runs at least 2")
     parts: dict[str, Callable[[], Measured]] = {
         "training": lambda: _training(updates, rounds),
         "rollout": lambda: _rollout(rounds),
         "symbolic": lambda: _symbolic(updates, examples, rounds),
     }
+    if what == "scale":
+        parts = {"scale": lambda: _scale(runs)}
     found = {name: measure() for name, measure in parts.items() if what in ("all", name)}
     tables = [table for _, several in found.values() for table in several]
     output.show({name: data for name, (data, _) in found.items()}, tables)
@@ -118,6 +125,25 @@ def _symbolic(updates: int, examples: int, rounds: int) -> Measured:
             figures,
         )
         for what, unit in units.items()
+    ]
+
+
+def _scale(runs: int) -> Measured:
+    from hardgap.bench.scale import measure
+
+    found = measure(runs, _say)
+    rates = [[one["on"], one["workers"], f"{one['runs_per_second']:.1f}", f"{one['overhead_ms']:.0f}",
+              f"{one['driver_ms']:.1f}"] for one in found["rates"]]  # fmt: skip
+    sizes = [[one["runs"], one["on"], f"{one['driver_mb']:.0f}", f"{one['database_mb']:.1f}",
+              f"{one['files_per_run']:.0f}", f"{one['files_kb_per_run']:.0f}"] for one in found["sizes"]]  # fmt: skip
+    title = f"Trivial runs ({found['bare_ms']:.1f} ms of training each), {runs} a sweep"
+    numbers, more = (
+        ["workers", "runs/s", "overhead ms", "driver CPU ms"],
+        ["driver MB", "database MB", "files a run", "KB a run"],
+    )
+    return found, [
+        Table(title, ["on", *numbers], rates, numbers),
+        Table("Large sweeps", ["runs", "on", *more], sizes, ["runs", *more]),
     ]
 
 
