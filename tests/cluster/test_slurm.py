@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,7 +24,7 @@ from hardgap.runs.store import Store
 from hardgap.worlds.automaton.run import AutomatonRun
 
 Tiny = Callable[..., AutomatonRun]
-Start = Callable[[Store, list[Run]], subprocess.Popen[str]]
+Start = Callable[..., subprocess.Popen[str]]
 pytestmark = pytest.mark.usefixtures("one_thread")
 SECONDS = 240
 ON = "slurm:cluster=local,timeout_min=30"
@@ -43,9 +46,9 @@ def start(tmp_path: Path) -> Iterator[Start]:
     """Starts drivers; none of them, and none of their jobs, outlives the test."""
     started: list[subprocess.Popen[str]] = []
 
-    def start_driver(store: Store, runs: list[Run]) -> subprocess.Popen[str]:
+    def start_driver(store: Store, runs: list[Run], on: str = ON) -> subprocess.Popen[str]:
         order = tmp_path / f"order-{len(started)}.json"
-        order.write_text(json.dumps({"store": str(store.folder), "runs": [run.asked() for run in runs], "on": ON}))
+        order.write_text(json.dumps({"store": str(store.folder), "runs": [run.asked() for run in runs], "on": on}))
         process = subprocess.Popen(
             [sys.executable, "-c", DRIVER, str(order)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
@@ -114,6 +117,78 @@ def test_shards_survive_the_time_limit_a_kill_and_the_death_of_the_driver(
     assert_bitwise(store, runs)
     assert not list(store.folder.glob("slurm/*/order.json"))
     assert second not in jobs(tmp_path)
+
+
+CONF = """
+ClusterName=test
+SlurmctldHost={host}(127.0.0.1)
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket,cred_expire=5
+SlurmUser=root
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.pid
+SlurmctldPort=16917
+SlurmdPort=16918
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+ReturnToService=2
+KillWait=5
+NodeName={host} NodeAddr=127.0.0.1 CPUs=2 State=UNKNOWN
+PartitionName=main Nodes={host} Default=YES MaxTime=INFINITE State=UP
+"""
+
+
+@pytest.fixture
+def slurm(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A SLURM of one node, this machine, with all of its files in one folder; only root can start it."""
+    if os.getuid() or not all(map(shutil.which, ("munged", "slurmctld", "slurmd", "sbatch"))):
+        pytest.skip(
+            "SLURM is not installed here, or this is not root: apt-get install munge slurmctld slurmd slurm-client"
+        )
+    folder = Path(tempfile.mkdtemp(prefix="hg-"))
+    folder.chmod(0o755)
+    for name in ("state", "spool"):
+        (folder / name).mkdir()
+    (folder / "key").write_bytes(os.urandom(1024))
+    (folder / "key").chmod(0o400)
+    conf = folder / "slurm.conf"
+    conf.write_text(CONF.format(host=socket.gethostname().partition(".")[0], folder=folder))
+    monkeypatch.setenv("SLURM_CONF", str(conf))
+    munge = [f"--{name}-file={folder}/{name}" for name in ("key", "pid", "log", "seed")]
+    commands = [["munged", "--foreground", "--force", f"--socket={folder}/munge.socket", *munge],
+                ["slurmctld", "-D"], ["slurmd", "-D"]]  # fmt: skip
+    started = []
+    for command in commands:
+        started.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        wait_until((folder / "munge.socket").exists, "munged")
+    wait_until(lambda: "idle" in subprocess.run(["sinfo"], capture_output=True, text=True).stdout, "the node")
+    yield
+    subprocess.run(["scancel", "--user=root"], check=True)
+    for process in reversed(started):
+        process.terminate()
+        process.wait()
+    shutil.rmtree(folder)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("slurm")
+def test_a_real_slurm_trains_shards_and_queues_them_again_at_the_time_limit(
+    start: Start, tmp_path: Path, tiny: Tiny
+) -> None:
+    store = Store(tmp_path / "store")
+    runs: list[Run] = [tiny(seed=seed, budget={"steps": 1500, "evaluate_every": 50}) for seed in range(2)]
+    runs += [tiny(seed=seed, budget={"steps": 20, "evaluate_every": 5}) for seed in range(6)]
+    driver = start(store, runs, "slurm:timeout_min=30")
+    wait_until(lambda: any(len(store.curve(run.id)) > 2 for run in runs[:2]), "a job at work")
+    subprocess.run(["scancel", "--signal=USR2", "--user=root"], check=True)
+    told, said = driver.communicate(timeout=SECONDS)
+    assert (driver.returncode, told) == (0, "finished\n"), said
+    assert_bitwise(store, runs)
+    assert "Requeued job" in "".join(path.read_text() for path in store.folder.glob("slurm/*_log.out"))
 
 
 def test_settings_that_submitit_does_not_know_and_a_machine_without_slurm_are_refused(

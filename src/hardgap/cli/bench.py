@@ -16,7 +16,8 @@ Measured = tuple[Any, list[Table]]
 
 def bench(
     what: Annotated[
-        Literal["all", "training", "rollout", "symbolic", "gpu"], Parameter(help="Which; all but gpu, if not said.")
+        Literal["all", "training", "rollout", "symbolic", "scale", "gpu"],
+        Parameter(help="Which of them; all: the first three."),
     ] = "all",
     /,
     *,
@@ -25,6 +26,7 @@ def bench(
     rounds: Annotated[int, Parameter(help="Interleaved rounds; ratios are medians over them.")] = 3,
     stacks: Annotated[str, Parameter(help="gpu: sizes of the stacks.")] = "1,2,4,8,16,32",
     device: Annotated[Literal["cuda", "mps", "cpu"], Parameter(help="gpu: where to measure.")] = "cuda",
+    runs: Annotated[int, Parameter(help="Trivial runs of each sweep that `scale` times.")] = 100,
     output: Show = TABLES,
 ) -> None:
     """Speed as ratios against what you would otherwise use, measured side by side in one run.
@@ -33,13 +35,14 @@ def bench(
     rollout: CellPyLib and CAX against the bit-sliced stepper (needs `pip install hardgap[bench]`).
     symbolic: training and decoding of Experiment 2, the same contenders (the plain script is an nn.Transformer).
     gpu: runs one at a time against stacks of them (`--stack`), at both shapes.
+    scale: what a sweep costs besides training, local and on Ray (needs `pip install hardgap[ray]`; docs/scale.md).
 
     Examples: `hardgap bench training --rounds 5`, `hardgap bench gpu --stacks 1,8,64 --json`
     """
     from hardgap.core.errors import BadInput
 
-    if min(updates, examples, rounds) < 1:
-        raise BadInput("--updates, --examples and --rounds must be at least 1")
+    if min(updates, examples, rounds, runs - 1) < 1:
+        raise BadInput("--updates, --examples and --rounds must be at least 1, --runs at least 2")
     if what == "gpu":
         data, shown = _gpu(_sizes(stacks), device, updates, rounds)
         output.show(data, shown)
@@ -49,6 +52,8 @@ def bench(
         "rollout": lambda: _rollout(rounds),
         "symbolic": lambda: _symbolic(updates, examples, rounds),
     }
+    if what == "scale":
+        parts = {"scale": lambda: _scale(runs)}
     found = {name: measure() for name, measure in parts.items() if what in ("all", name)}
     tables = [table for _, several in found.values() for table in several]
     output.show({name: data for name, (data, _) in found.items()}, tables)
@@ -163,6 +168,25 @@ def _symbolic(updates: int, examples: int, rounds: int) -> Measured:
             figures,
         )
         for what, unit in units.items()
+    ]
+
+
+def _scale(runs: int) -> Measured:
+    from hardgap.bench.scale import measure
+
+    found = measure(runs, _say)
+    rates = [[one["on"], one["workers"], f"{one['runs_per_second']:.1f}", f"{one['overhead_ms']:.0f}",
+              f"{one['driver_ms']:.1f}"] for one in found["rates"]]  # fmt: skip
+    sizes = [[one["runs"], one["on"], f"{one['driver_mb']:.0f}", f"{one['database_mb']:.1f}",
+              f"{one['files_per_run']:.0f}", f"{one['files_kb_per_run']:.0f}"] for one in found["sizes"]]  # fmt: skip
+    title = f"Trivial runs ({found['bare_ms']:.1f} ms of training each), {runs} a sweep"
+    numbers, more = (
+        ["workers", "runs/s", "overhead ms", "driver CPU ms"],
+        ["driver MB", "database MB", "files a run", "KB a run"],
+    )
+    return found, [
+        Table(title, ["on", *numbers], rates, numbers),
+        Table("Large sweeps", ["runs", "on", *more], sizes, ["runs", *more]),
     ]
 
 

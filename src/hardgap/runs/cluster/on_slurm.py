@@ -12,7 +12,7 @@ import sys
 import time
 import uuid
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,8 @@ JOBS = 16
 """So many jobs at a time, if nobody says how many."""
 MOST_RUNS = 25
 """So many runs a job and processor: what is handed out is bounded, and a lost job is no great loss."""
+ASK_SECONDS = 60.0
+"""SLURM is asked about a job that tells nothing once in so many seconds."""
 SETTINGS: dict[str, Any] = {"timeout_min": 60, "cpus_per_task": 1, "name": "hardgap"}
 MOST_TIMEOUTS = 1000
 
@@ -45,7 +47,8 @@ class Job:
     records: dict[str, Record]
     job: Any  # submitit's; None for one of an earlier driver where submitit cannot tell
     beat: object = None
-    changed: float = 0.0
+    changed: float = field(default_factory=time.monotonic)
+    asked: float = field(default_factory=time.monotonic)
 
 
 class SlurmPool:
@@ -155,7 +158,7 @@ class SlurmPool:
             news = read_news(job.folder, run_id)
             if news is not None and self._take(job, record, news):
                 del job.records[run_id]
-        if over or not job.records:
+        if over:
             self._lose(job)
 
     def _take(self, job: Job, record: Record, news: dict[str, Any]) -> bool:
@@ -182,19 +185,21 @@ class SlurmPool:
             return True
         if life == "running" and time.monotonic() - job.changed > LEASE:
             return True
-        if job.job is None or not job.job.done():
+        if job.job is not None and job.job.paths.result_pickle.exists():
+            self._has_failed(job)
+            return True
+        if life == "running" or job.job is None or time.monotonic() - job.asked < ASK_SECONDS:
             return False
-        return self._has_failed(job)
+        job.asked = time.monotonic()
+        return bool(job.job.done())  # cancelled in the queue, for example
 
-    def _has_failed(self, job: Job) -> bool:
+    def _has_failed(self, job: Job) -> None:
         """A job that ends without saying so has failed; so will the next, if it is not by chance."""
         self._gave_up += 1
-        error = job.job.exception() if job.job.paths.result_pickle.exists() else None
-        why = first_line(error) if error is not None else "it is gone"
+        why = str(job.job.exception() or "it is gone").strip().rpartition("\n")[2]
         print(f"hardgap: job {job.job.job_id} cannot go on: {why}", file=sys.stderr)
         if self._gave_up >= MOST_GIVEN_UP:
             raise BadInput(f"the jobs cannot start or go on; what they said is above and in {self._folder}")
-        return True
 
     def _lose(self, job: Job) -> None:
         """Whatever it has not told is for another one to do."""
