@@ -59,6 +59,12 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> hg.Result:
     return hg.train(hg.Automaton(30, hide=3, scale="smoke"), tmp_path_factory.mktemp("store"), watch=False)
 
 
+def test_a_table_with_a_factory_is_a_network_of_ones_own(nets: Any) -> None:
+    run = hg.Automaton(30, hide=3, scale="smoke", model={"factory": "my_nets:Net"})
+    assert run == hg.Automaton(30, hide=3, scale="smoke", model=nets.Net)
+    assert hg.grid(hg.Automaton(30, hide=3, scale="smoke"), model=[{"factory": "my_nets:Net"}, {"layers": 1}])[0] == run
+
+
 def test_every_public_name_is_there_and_completes() -> None:
     assert {name for name in hg.__all__ if getattr(hg, name) is None} == set()
     assert set(hg.__all__) <= set(dir(hg))

@@ -16,7 +16,7 @@ from hardgap.worlds.automaton.run import AutomatonRun
 Tiny = Callable[..., AutomatonRun]
 
 
-@pytest.mark.parametrize("on", ["", "here", "Local", "ray:", "ray://host", "slurmy", "ray://host:port"])
+@pytest.mark.parametrize("on", ["", "here", "Local", "ray:", "ray://host", "slurmy", "slurm:", "ray://host:port"])
 def test_a_place_that_does_not_exist_is_refused_before_anything_is_queued(on: str, tmp_path: Path, tiny: Tiny) -> None:
     store = Store(tmp_path / "store")
     with pytest.raises(BadInput, match=f"^on {on}: choose local"):

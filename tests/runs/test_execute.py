@@ -119,7 +119,7 @@ def test_what_a_shorter_run_gave_is_kept_at_once(store: Store, tiny: Tiny) -> No
     store.add([long])
     for _ in range(3):
         assert store.claim([long.id], me()) == long.id
-        assert Execution(store, long, me(), Observer(), checkpoint_seconds=1e9)._state() is not None
+        assert Execution(store, long, me(), Observer(), checkpoint_seconds=1e9).state() is not None
         found = Checkpoints(store.folder, long.id).latest()
         assert found is not None
         assert found[1]["step"] == 6

@@ -332,12 +332,12 @@ def test_a_sweep_that_was_mostly_done_is_not_read_again_at_every_claim(tmp_path:
 def test_progress_is_counted_inside_the_store_and_not_all_the_time(
     tmp_path: Path, tiny: Tiny, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from hardgap.runs import local
+    from hardgap.runs import driver
 
-    monkeypatch.setattr(local, "COUNTING_COSTS", 1e6)
+    monkeypatch.setattr(driver, "COUNTING_COSTS", 1e6)
     store, ids = queued(tmp_path, 5_000, tiny())
     with store.wanted((run_id, 7) for run_id in ids) as wanted:
-        meter = local.Meter(wanted)
+        meter = driver.Meter(wanted)
         assert (meter.read().total, meter.read().steps_left) == (5_000, 35_000)
         assert steps_of(store._db, meter.read) < 5
 

@@ -39,7 +39,7 @@ def test_every_way_to_name_a_network(path: Path, monkeypatch: pytest.MonkeyPatch
     """By name, by import path, by its fields; in a grid, side by side."""
     monkeypatch.syspath_prepend(Path(__file__).parents[2] / "examples")
     asked = ['"encoder"', '"conv"', '"own_model:make"', "{ layers = 3 }", '{ kind = "conv", layers = 1 }',
-             '{ factory = "own_model:make", args = { radius = 2 } }']  # fmt: skip
+             '{ factory = "own_model:make", args = { radius = 2 } }', '{ network = "gru" }']  # fmt: skip
     path.write_text(BASE + f"[grid]\nmodel = [{', '.join(asked)}]\n")
     made = [
         run.model.model_dump(exclude_defaults=True, exclude={"source"}) | {"kind": run.model.kind}
@@ -52,6 +52,7 @@ def test_every_way_to_name_a_network(path: Path, monkeypatch: pytest.MonkeyPatch
         {"kind": "encoder", "layers": 3},
         {"kind": "conv", "layers": 1},
         {"kind": "plugin", "factory": "own_model:make", "args": {"radius": 2}},
+        {"kind": "reference", "network": "gru"},
     ]
 
 
@@ -78,7 +79,7 @@ def test_a_file_without_a_grid_is_one_run_and_equal_runs_count_once(path: Path) 
         (BASE + "unrolling = { backward = 'x' }\n", r"unrolling\.backward: input should be a valid number"),
         (
             BASE + "model = { kind = 'own:make' }\n",
-            "model.kind own:make: choose encoder, conv or plugin; a network of ",
+            "model.kind own:make: choose encoder, conv, reference or plugin; a network of ",
         ),
         (BASE + "[grid]\nseed = 3\n", r"grid\.seed: write a list of values, \[3\]"),
         (BASE + "[grid]\nseed = []\n", r"grid\.seed: write a list of at least one value"),

@@ -62,10 +62,11 @@ def test_the_committed_page_needs_nothing_else_and_is_small() -> None:
     assert len(ids) == len(set(ids))
 
 
-def test_the_committed_page_has_every_claim_and_readme_the_same_verdicts() -> None:
+def test_the_committed_page_has_every_claim_and_the_ledger_the_same_verdicts() -> None:
     verdicts = dict(ROW.findall(COMMITTED.read_text(encoding="utf-8")))
     assert set(STUDIES) <= set(verdicts)
-    block = (ROOT / "README.md").read_text().split("<!-- measured: ledger -->")[1].split("<!-- end -->")[0]
+    block = (ROOT / "docs" / "ledger.md").read_text().split("<!-- measured: ledger -->")[1].split("<!-- end -->")[0]
+    assert len(re.findall(r"^\| ([a-z ]+) \| *\d", block, re.MULTILINE)) > 5
     for word, names in re.findall(r"^\| ([a-z ]+) \| *\d+ \| (.+) \|$", block, re.MULTILINE):
         at = "@paper" if word.endswith("at paper scale") else ""  # a claim has a row for each scale
         for name in (f"{one}{at}" for one in re.findall(r"`([^`]+)`", names)):

@@ -15,6 +15,7 @@ from hardgap.core.run import Run
 from hardgap.core.table import Table
 from hardgap.core.wording import differences, flattened, percent, plural
 from hardgap.report.render import Shown, data_frame, html
+from hardgap.runs.listing import stacked_mark
 from hardgap.runs.reading import Row
 from hardgap.runs.replicas import replica_of
 from hardgap.runs.store import Store
@@ -92,6 +93,11 @@ class Result:
     def versions(self) -> dict[str, Any]:
         """What it was made with."""
         return self._row.versions
+
+    @property
+    def mark(self) -> str:
+        """`stacked` if it was trained as part of a stack: its bits are others than by itself."""
+        return stacked_mark([self.versions.get("engine")])
 
     @property
     def snapshots(self) -> list[int]:
@@ -203,7 +209,7 @@ class Results(Sequence[Result]):
         """A row a run: what it is, and how it ended."""
         differ = differences([(one.run.describe(), one.run.model_dump(mode="json")) for one in self])
         rows = [
-            [one.id, ", ".join(filter(None, (one.run.describe(), said))), one.summary.steps,
+            [one.id, ", ".join(filter(None, (one.run.describe(), said, one.mark))), one.summary.steps,
              percent(one.visible), percent(one.holdout), one.summary.solved_step]
             for one, said in zip(self, differ, strict=True)
         ]  # fmt: skip

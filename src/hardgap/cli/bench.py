@@ -15,12 +15,18 @@ Measured = tuple[Any, list[Table]]
 
 
 def bench(
-    what: Annotated[Literal["all", "training", "rollout", "symbolic"], Parameter(help="Which of the three.")] = "all",
+    what: Annotated[
+        Literal["all", "training", "rollout", "symbolic", "scale", "gpu"],
+        Parameter(help="Which of them; all: the first three."),
+    ] = "all",
     /,
     *,
     updates: Annotated[int, Parameter(help="Training steps a round.")] = 6,
     examples: Annotated[int, Parameter(help="Derivations decoded a round.")] = 2_048,
     rounds: Annotated[int, Parameter(help="Interleaved rounds; ratios are medians over them.")] = 3,
+    stacks: Annotated[str, Parameter(help="gpu: sizes of the stacks.")] = "1,2,4,8,16,32",
+    device: Annotated[Literal["cuda", "mps", "cpu"], Parameter(help="gpu: where to measure.")] = "cuda",
+    runs: Annotated[int, Parameter(help="Trivial runs of each sweep that `scale` times.")] = 100,
     output: Show = TABLES,
 ) -> None:
     """Speed as ratios against what you would otherwise use, measured side by side in one run.
@@ -28,18 +34,26 @@ def bench(
     training: the native engine, the eager one and a plain PyTorch script, on one core and on the whole machine.
     rollout: CellPyLib and CAX against the bit-sliced stepper (needs `pip install hardgap[bench]`).
     symbolic: training and decoding of Experiment 2, the same contenders (the plain script is an nn.Transformer).
+    gpu: runs one at a time against stacks of them (`--stack`), at both shapes.
+    scale: what a sweep costs besides training, local and on Ray (needs `pip install hardgap[ray]`; docs/scale.md).
 
-    Example: `hardgap bench training --rounds 5`
+    Examples: `hardgap bench training --rounds 5`, `hardgap bench gpu --stacks 1,8,64 --json`
     """
     from hardgap.core.errors import BadInput
 
-    if min(updates, examples, rounds) < 1:
-        raise BadInput("--updates, --examples and --rounds must be at least 1")
+    if min(updates, examples, rounds, runs - 1) < 1:
+        raise BadInput("--updates, --examples and --rounds must be at least 1, --runs at least 2")
+    if what == "gpu":
+        data, shown = _gpu(_sizes(stacks), device, updates, rounds)
+        output.show(data, shown)
+        return
     parts: dict[str, Callable[[], Measured]] = {
         "training": lambda: _training(updates, rounds),
         "rollout": lambda: _rollout(rounds),
         "symbolic": lambda: _symbolic(updates, examples, rounds),
     }
+    if what == "scale":
+        parts = {"scale": lambda: _scale(runs)}
     found = {name: measure() for name, measure in parts.items() if what in ("all", name)}
     tables = [table for _, several in found.values() for table in several]
     output.show({name: data for name, (data, _) in found.items()}, tables)
@@ -86,6 +100,42 @@ def _times(row: dict[str, Any]) -> list[str]:
     return [row["name"], f"{row['cpu_ms']:.1f}", *ratios]
 
 
+def _sizes(text: str) -> list[int]:
+    from hardgap.core.errors import BadInput
+
+    sizes = [int(part) for part in text.split(",") if part.strip().isdecimal() and int(part)]
+    if len(sizes) != len(text.split(",")):
+        raise BadInput(f"--stacks {text}: write sizes such as 1,2,4,8")
+    return sizes
+
+
+def _gpu(sizes: list[int], device: str, updates: int, rounds: int) -> Measured:
+    from hardgap.bench.gpu import machine, measure_stacks
+    from hardgap.bench.training import GEOMETRIES
+    from hardgap.core.errors import BadInput
+
+    found: dict[str, Any] = {"device": device}
+    tables = []
+    for shape, (width, batch, repeats) in reversed(GEOMETRIES.items()):
+        try:
+            rows = measure_stacks(shape, device, sizes, updates * repeats, rounds, _say)
+        except BadInput as error:
+            raise BadInput(
+                f"there is no {device} device here; `hardgap bench gpu --device cpu` measures the same on the CPU"
+            ) from error
+        found[shape], found["machine"] = rows, machine(device)
+        numbers = ["ms a step", "run-steps/s", "times single"]
+        figures = ("ms_a_step", 1), ("run_steps_a_second", 1), ("times_single", 2)
+        title = f"Stacks at the {shape}'s shape (width {width}, batch {batch}), {machine(device)}"
+        bits = {True: "as alone", False: "others", None: ""}
+        shown = [
+            [row["name"], *(f"{row[name]:.{digits}f}" for name, digits in figures), bits[row["same_bits_as_alone"]]]
+            for row in rows
+        ]
+        tables.append(Table(title, ["trained", *numbers, "bits"], shown, right=numbers))
+    return found, tables
+
+
 def _rollout(rounds: int) -> Measured:
     from hardgap.bench.rollout import measure
 
@@ -118,6 +168,25 @@ def _symbolic(updates: int, examples: int, rounds: int) -> Measured:
             figures,
         )
         for what, unit in units.items()
+    ]
+
+
+def _scale(runs: int) -> Measured:
+    from hardgap.bench.scale import measure
+
+    found = measure(runs, _say)
+    rates = [[one["on"], one["workers"], f"{one['runs_per_second']:.1f}", f"{one['overhead_ms']:.0f}",
+              f"{one['driver_ms']:.1f}"] for one in found["rates"]]  # fmt: skip
+    sizes = [[one["runs"], one["on"], f"{one['driver_mb']:.0f}", f"{one['database_mb']:.1f}",
+              f"{one['files_per_run']:.0f}", f"{one['files_kb_per_run']:.0f}"] for one in found["sizes"]]  # fmt: skip
+    title = f"Trivial runs ({found['bare_ms']:.1f} ms of training each), {runs} a sweep"
+    numbers, more = (
+        ["workers", "runs/s", "overhead ms", "driver CPU ms"],
+        ["driver MB", "database MB", "files a run", "KB a run"],
+    )
+    return found, [
+        Table(title, ["on", *numbers], rates, numbers),
+        Table("Large sweeps", ["runs", "on", *more], sizes, ["runs", *more]),
     ]
 
 

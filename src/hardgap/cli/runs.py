@@ -16,7 +16,7 @@ from hardgap.core.parts import part
 from hardgap.core.table import Table
 from hardgap.core.wording import as_text, differences, duration, flattened, percent, plural
 from hardgap.runs.digest import STATUSES, Damaged
-from hardgap.runs.listing import Listed, check_list
+from hardgap.runs.listing import Listed, check_list, stacked_mark
 from hardgap.runs.replicas import as_data, both_ends, made_with, remove_replica
 from hardgap.runs.store import Row, Store
 from hardgap.runs.summary import restarts
@@ -46,6 +46,7 @@ def as_dict(run: Listed) -> dict[str, Any]:
         "solved_step": summary.get("solved_step"),
         "restarts": summary.get("restarts", []),
         "stopped": run.stopped,
+        "engine": run.engine,
         "seconds": round(run.seconds, 1),
         "error": run.error,
     }
@@ -69,7 +70,7 @@ def show_runs(store: Store, found: list[Listed], of: int, output: Output) -> Non
 def _runs_table(title: str, data: list[dict[str, Any]]) -> Iterator[Table]:
     columns = {
         "run": [d["run"] for d in data],
-        "about": [", ".join(filter(None, (d["about"], d["differs"]))) for d in data],
+        "about": [", ".join(filter(None, (d["about"], d["differs"], stacked_mark([d["engine"]])))) for d in data],
         "status": [d["status"] for d in data],
         "steps": [d["steps"] for d in data],
         "visible %": [percent(d["visible"]) for d in data],
@@ -108,7 +109,8 @@ def list_runs(
 ) -> None:
     """List the runs of a store, the newest last.
 
-    Where runs read the same and are not, the fields by which they differ stand behind.
+    Where runs read the same and are not, the fields by which they differ stand behind; so does `stacked` of runs that
+    were trained as part of a stack (`--where engine=stacked` lists these alone).
 
     Try:
 

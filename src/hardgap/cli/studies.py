@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import STORE, Engine, Output, Place, StoreFolder, choose_engine, err
+from hardgap.cli.output import STORE, Engine, Output, Place, Stack, StoreFolder, choose_engine, err
 from hardgap.cli.writing import check_figure, check_folder
 from hardgap.core.errors import BadInput
 from hardgap.core.specs import Scale
@@ -40,6 +40,7 @@ class Asked:
     on: Place = "local"
     workers: Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")] = None
     engine: Engine = None
+    stack: Stack = None
     store: StoreFolder = STORE
 
 
@@ -58,7 +59,7 @@ def measure_studies(
     from hardgap.studies.measure import judged, measure
     from hardgap.studies.study import most_informative_first
 
-    choose_engine(asked.engine)
+    choose_engine(asked.engine, asked.stack, asked.on)
     chosen = with_seeds(studies, asked)
     if asked.figure is not None:
         check_figure(asked.figure)
@@ -77,7 +78,11 @@ def measure_studies(
     if asked.run:
         left = _prepare(chosen, asked.scale, store, kept, seconds)
         runs = most_informative_first(chosen, asked.scale)
-        code = run_and_report(store, runs, on=asked.on, workers=asked.workers, seconds=left) if runs else 0
+        code = (
+            run_and_report(store, runs, on=asked.on, workers=asked.workers, seconds=left, stack=asked.stack)
+            if runs
+            else 0
+        )
     if keep is not None:
         _keep(store, chosen, asked.scale, keep)
     with show_parts("reading the runs") as on_progress:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Parameter
 
 from hardgap.cli.output import STORE, TABLES, Engine, Place, Show, StoreFolder, Trust, choose_engine, err
 from hardgap.cli.writing import check_file
-from hardgap.core.specs import Scale
 from hardgap.runs.signals import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ def run(
     recipe: Annotated[
         str, Parameter(help="tempered, paper, or your own package.module:function from a run to a run.")
     ] = "tempered",
-    quick: Annotated[bool, Parameter(negative="", help="A subset: under ten minutes for the paper's encoder.")] = False,
+    quick: Annotated[bool, Parameter(negative="", help="A subset: some ten minutes for the paper's encoder.")] = False,
     seed: Annotated[
         int | None, Parameter(help="What the private part is drawn from; the network's own code if not given.")
     ] = None,
@@ -43,7 +42,9 @@ def run(
     train: Annotated[bool, Parameter(name="--run", help="`--no-run` only makes the card of what is there.")] = True,
     budget: Annotated[str | None, Parameter(help="Stop after this long, e.g. 90m; the next call goes on.")] = None,
     certify: Annotated[bool, Parameter(help="Whether to check one run for leaks.")] = True,
-    scale: Annotated[Scale, Parameter(help="`smoke` tries everything in a minute and shows nothing.")] = "desk",
+    scale: Annotated[
+        Literal["smoke", "desk"], Parameter(help="`smoke` tries everything in a minute and shows nothing.")
+    ] = "desk",
     name: Name = "v1",
     on: Place = "local",
     workers: Workers = None,
@@ -82,7 +83,8 @@ def run(
     choose_engine(engine)
     check_workers(workers, on)
     seconds = parse_duration(budget) if budget else None
-    asked = plan(chosen, Entry(network, recipe), quick=quick, seed=seed, seeds=seeds, scale=scale)
+    with show_parts("drawing the private part"):
+        asked = plan(chosen, Entry(network, recipe), quick=quick, seed=seed, seeds=seeds, scale=scale)
     opened = Store(store, create=train)
     code = _trained(asked, opened, on, workers, seconds) if train else 0
     if code == INTERRUPTED:
@@ -184,6 +186,7 @@ def verify(
         hardgap suite verify v1-quick-encoder-tempered.json
         hardgap suite verify theirs.json --share 0.3 --trust
     """
+    from hardgap.cli.progress import show_parts
     from hardgap.cli.sweep import check_workers, run_and_report
     from hardgap.core.plugins import trust as let_in
     from hardgap.runs.store import Store
@@ -195,7 +198,8 @@ def verify(
     found = read_card(card)
     if trust:
         let_in([path for path in (found.network, found.recipe) if ":" in path])
-    chosen = chosen_runs(found, share, seed)
+    with show_parts("drawing the private part"):
+        chosen = chosen_runs(found, share, seed)
     with TemporaryDirectory() as folder:  # a store of its own: what another store has was not trained now
         store = Store(Path(folder))
         if code := run_and_report(store, runs_of(chosen), workers=workers):

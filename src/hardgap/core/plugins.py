@@ -110,6 +110,22 @@ def source_of(path: str) -> str:
     return digest.hexdigest()
 
 
+def travelling(path: str) -> dict[str, bytes]:
+    """The code behind an import path that a machine without it has to be given: file names, and what is in them.
+
+    It is the code that counts as the plug-in's source. Nothing of an installed package: that has to be there.
+    """
+    _look_here()
+    module = path.partition(":")[0]
+    try:
+        found = importlib.util.find_spec(module.partition(".")[0])
+        if found is None or _is_installed(folder := _folder(found)):
+            return {}
+        return {str(file.relative_to(folder)): file.read_bytes() for file in _files(module).values()}
+    except (OSError, ImportError, ValueError) as error:
+        raise BadInput(f"plug-in {path} cannot be sent: {first_line(error)}") from error
+
+
 def _files(module: str) -> dict[str, Path]:
     """The files that count, by module name."""
     top = module.partition(".")[0]

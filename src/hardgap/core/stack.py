@@ -34,6 +34,10 @@ Given = dict[str, Tensor | float]
 class StackedTask(Protocol):
     """What a stack asks of a task. Between runs of one shape, all that is given differs in its numbers alone."""
 
+    @property
+    def draws(self) -> bool:
+        """Whether `given` draws; seeding a generator for each run takes its time."""
+
     def data(self) -> dict[str, Tensor]:
         """What stays the same throughout."""
 
@@ -152,7 +156,8 @@ class Stack:
         """A row of gradients and the loss of each."""
         given = []
         for trainer, task in zip(trainers, self._tasks, strict=True):
-            trainer.draw()
+            if task.draws:
+                trainer.draw()
             given.append(task.given(trainer.step - trainer.began))
         gradient, losses = torch.zeros_like(self._weights), []
         for piece in zip(*self._rows(given), strict=True):
@@ -160,7 +165,7 @@ class Stack:
             named = dict(zip(self._names, self._members[0].parts(weights), strict=True))
             loss = vmap(self._loss)(named, self._data, _stacked(piece, weights))
             gradient += torch.autograd.grad(loss.sum(), weights)[0]
-            losses.append(loss.detach().to("cpu", torch.float64))
+            losses.append(loss.detach().cpu().double())
         return gradient, torch.stack(losses).sum(0).tolist()
 
     def _loss(self, named: dict[str, Tensor], data: dict[str, Tensor], given: dict[str, Tensor]) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
@@ -91,8 +91,25 @@ class PluginSpec(Spec):
 class ReferenceSpec(_Transformer):
     """A network that the suite compares with (`nn/references.py`); sizes that it has no use for are left alone."""
 
-    kind: Literal["reference"] = "reference"
-    network: Literal["relative", "rotary", "looped", "gru", "mixer", "mlp", "linear"]
+    kind: Literal["reference"] = Field("reference", description="a network that the suite compares with")
+    network: Literal["relative", "rotary", "looped", "gru", "mixer", "mlp", "linear"] = Field(
+        description="which of them"
+    )
 
 
 ModelSpec = Annotated[EncoderSpec | ConvSpec | ReferenceSpec | PluginSpec, Field(discriminator="kind")]
+
+KINDS: tuple[str, ...] = tuple(one.model_fields["kind"].default for one in get_args(get_args(ModelSpec)[0]))
+
+TOLD_BY = {"factory": "plugin", "network": "reference"}
+"""Fields that only one kind of network has, so that a table with one of them need not name its kind."""
+
+
+def with_kind(table: dict[str, Any]) -> dict[str, Any]:
+    """A table of a network's fields with its kind, if they tell it.
+
+    >>> with_kind({"factory": "nets:make"})["kind"], with_kind({"layers": 3})
+    ('plugin', {'layers': 3})
+    """
+    told = next((kind for field, kind in TOLD_BY.items() if field in table), None)
+    return table if told is None else {"kind": told} | table

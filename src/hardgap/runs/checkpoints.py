@@ -42,6 +42,7 @@ class StateLabel(Spec, strict=True):
     loss: tuple[Annotated[float, Field(allow_inf_nan=True)], Count]  # not finite while a run diverges
     attempt: tuple[Count, Count] = (0, 0)  # as were they without this
     engines: tuple[str, ...] = ()  # what computed it, in order; before there were several, nobody wrote it down
+    machines: tuple[str, ...] = ()  # where, in order; likewise
 
     @model_validator(mode="after")
     def _fits_together(self) -> StateLabel:
@@ -110,9 +111,26 @@ class Checkpoints:
         # Never the only one again: a kill in the middle would leave none. Equal steps go on equally.
         if not sidecar(path).exists():
             save_tensors(path, tensors, meta)
+        self._remove_older(kind, meta["step"])
+
+    def _remove_older(self, kind: str, than: int) -> None:
         for step, older in self._files(kind).items():
-            if step < meta["step"]:  # What is further was made by someone who took this run over: it is theirs.
+            if step < than:  # What is further was made by someone who took this run over: it is theirs.
                 _remove(older)
+
+    def names(self) -> list[str]:
+        """The files that are whole: the newest state, and all kept weights."""
+        whole = sorted(path.name for path in self.folder.glob("*.safetensors") if sidecar(path).exists())
+        states = [name for name in whole if name.startswith("state-")]
+        return [name for name in whole if name not in states[:-1]]
+
+    def take_file(self, name: str, data: bytes) -> None:
+        """Have a file of this run that was written elsewhere; what it replaces goes."""
+        if (named := re.fullmatch(r"([a-z]+(?:-[a-z]+)*)-(\d+)\.safetensors", name)) is None:
+            raise BadInput(f"{name!r:.60} is no name of a run's file")
+        save_bytes(self.folder / name, data)
+        if named[1] != "step":
+            self._remove_older(named[1], int(named[2]))
 
     def take_snapshots(self, other: Checkpoints, run: Run) -> None:
         """Have the snapshots of another run as well, since this one, `run`, shares its first steps."""

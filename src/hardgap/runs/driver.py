@@ -7,10 +7,12 @@ driver. Killing it loses nothing: started again, it goes on.
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, Protocol
 
 from hardgap.core.errors import BadInput
@@ -59,11 +61,20 @@ Executor = Callable[[Store, list[str], int | None, float], Pool]
 
 
 def executor(on: str) -> Executor:
-    """What makes the pool for a place: `local`. `BadInput` if there is no such place, or what it needs is not here."""
-    if on == LOCAL:
-        made: Executor = part("hardgap.runs.local:Workers")
-        return made
-    raise BadInput(f"on {on}: choose {LOCAL}", of="on")
+    """What makes the pool for a place. `BadInput` if there is no such place, or what it needs is not installed."""
+    asked = re.fullmatch(r"(?P<local>local)|ray(?:://(?P<ray>[^/\s]+:\d+))?|(?P<slurm>slurm)(?::(?P<settings>.+))?", on)
+    if asked is None:
+        raise BadInput(f"on {on}: choose local, ray, ray://HOST:PORT or slurm", of="on")
+    if asked["local"]:
+        local: Executor = part("hardgap.runs.local:Workers")
+        return local
+    name = "slurm" if asked["slurm"] else "ray"
+    try:
+        if asked["slurm"]:
+            return partial(part("hardgap.runs.cluster.on_slurm:SlurmPool"), settings=asked["settings"] or "")
+        return partial(part("hardgap.runs.cluster.on_ray:RayPool"), address=asked["ray"])
+    except ModuleNotFoundError as error:
+        raise BadInput(f"on {on}: {error.name} is not installed; pip install 'hardgap[{name}]'", of="on") from error
 
 
 def run_sweep(
@@ -83,10 +94,10 @@ def run_sweep(
     check_plugins(runs)
     engine.choose(None)  # an engine that is not here is said now, not by every worker
     _tell_network(store)
-    store.add(runs)
     pool = make_pool(store, [run.id for run in runs], workers, checkpoint_seconds)
     deadline = time.monotonic() + seconds if seconds is not None else None
     try:
+        store.add(runs)
         with store.wanted((run.id, run.budget.steps) for run in runs) as wanted:
             meter = Meter(wanted)
             while (progress := meter.read()).done + progress.failed < progress.total:

@@ -25,7 +25,7 @@ from hardgap.nn.native.adam import adam_for, library_of
 from hardgap.runs.checkpoints import SNAPSHOTS, Checkpoints, start_from
 from hardgap.runs.stackable import stack_for, why_not
 from hardgap.runs.store import Store
-from hardgap.runs.versions import versions
+from hardgap.runs.versions import machine, versions
 from hardgap.runs.weights import announce, at_end, find_weights, is_here
 from hardgap.worlds import build_task
 
@@ -66,15 +66,15 @@ class Execution:
     def __post_init__(self) -> None:
         self.checkpoints = Checkpoints(self.store.folder, self.run.id)
         self.engines: list[str] = []
+        self.machines: list[str] = []
         self._lost = False
         self._last_beat = self._last_save = time.monotonic()
-        if self.engine == engine.STACKED and (why := why_not(self.run)) is not None:
-            print(f"hardgap: run {self.run.id} is trained without a stack: {why}", file=sys.stderr)
+        if self.engine == engine.STACKED and why_not(self.run) is not None:
             self.engine = "auto"
 
     def __call__(self) -> Stopped | None:
         """Train; None if the claim was lost to someone else."""
-        found = self._state()
+        found = self.state()
         chosen = self._engine_for(found)
         with engine.using(chosen), torch.random.fork_rng(devices=[]):
             if chosen != engine.STACKED:
@@ -84,7 +84,7 @@ class Execution:
 
     def turns_in_stack(self) -> Turns[Stopped | None]:
         """The run, to be updated together with others by whoever has this engine in use."""
-        return self._turns(self._state(), stacked=True)
+        return (yield from self._turns(self.state(), stacked=True))
 
     def _turns(self, found: State | None, *, stacked: bool = False) -> Turns[Stopped | None]:
         make_adam = Member if stacked else adam_for
@@ -102,11 +102,11 @@ class Execution:
             return stopped
         self.checkpoints.save_snapshot(self.trainer.weights(), self.trainer.step, self._config())
         curve = [point.as_dict() for point in self.trainer.curve]
-        since_saved = time.monotonic() - self._last_save
-        kept = self.store.finish(self.run.id, self.owner, curve, stopped, versions(self.engines), since_saved)
+        since_saved, made_with = time.monotonic() - self._last_save, versions(self.engines, self.machines)
+        kept = self.store.finish(self.run.id, self.owner, curve, stopped, made_with, since_saved)
         return stopped if kept else None
 
-    def _state(self) -> State | None:
+    def state(self) -> State | None:
         """What to go on from: the run's own state, or a shorter run that began in exactly the same way."""
         try:
             found = self.checkpoints.latest(self.run.budget) or self._from_shorter()
@@ -130,9 +130,11 @@ class Execution:
 
     def _engine_for(self, found: State | None) -> str:
         """A run goes on with the engine it began with, so that nobody can tell; with another only if asked."""
-        if found is None or self.engine != "auto":
+        if found is None or self.engine not in ("auto", engine.ANY):
             return self.engine
         began = _engines(found[1])[-1]
+        if self.engine == engine.ANY and not engine.is_here(began):
+            return "auto"
         try:
             engine.named(began)
         except BadInput as error:
@@ -148,6 +150,8 @@ class Execution:
             print(f"hardgap: run {self.run.id} was begun with {self.engines[-1]}, goes on with {now}", file=sys.stderr)
         if self.engines[-1:] != [now]:
             self.engines.append(now)
+        if self.machines[-1:] != [here := machine()]:
+            self.machines.append(here)
 
     def _resume(self, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
         try:
@@ -157,7 +161,7 @@ class Execution:
             raise CorruptFile(
                 f"the state in {self.checkpoints.folder} does not fit this run's network: {reason:.200}"
             ) from error
-        self.engines = _engines(meta)
+        self.engines, self.machines = _engines(meta), list(meta.get("machines", []))
         self._add_points(meta["curve"])
 
     def _from_shorter(self) -> State | None:
@@ -171,7 +175,8 @@ class Execution:
             except CorruptFile as error:
                 print(f"hardgap: {error}; passed over", file=sys.stderr)
                 continue
-            here = self.engine != "auto" or (found is not None and engine.is_here(_engines(found[1])[-1]))
+            chosen = self.engine not in ("auto", engine.ANY)
+            here = chosen or (found is not None and engine.is_here(_engines(found[1])[-1]))
             if found is not None and here and self._is_mine():
                 self.checkpoints.take_snapshots(shorter, self.run)
                 self.checkpoints.save_state(*found)
@@ -231,7 +236,7 @@ class Execution:
             return
         now = time.monotonic()
         tensors, meta = self.trainer.state()
-        self.checkpoints.save_state(tensors, meta | {"engines": self.engines})
+        self.checkpoints.save_state(tensors, meta | {"engines": self.engines, "machines": self.machines})
         self.store.checkpointed(self.run.id, self.owner, now - self._last_save)
         self._last_save = now
 

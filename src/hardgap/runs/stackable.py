@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -21,19 +22,29 @@ VARIABLE = "HARDGAP_STACK"
 
 def asked() -> int:
     """How many runs a worker is to train at once as one network; 0 if each by itself."""
-    return int(os.environ.get(VARIABLE) or 0)
+    text = os.environ.get(VARIABLE) or "0"
+    if not text.isdecimal():
+        raise BadInput(f"{VARIABLE}={text}: write a number of runs")
+    return int(text)
 
 
-def check_stack(rows: int | None) -> None:
+def check_stack(rows: int | None, on: str = "local") -> None:
     """Refuse a stack that cannot be, or an engine that stacks nothing, before anything is trained."""
     if rows is not None and rows < 1:
         raise BadInput(f"stack {rows}: at least one run has to be in it", of="stack")
+    if rows is not None and on != "local":
+        raise BadInput(
+            f"stack {rows}: runs are stacked on this machine, not on {on}; leave one of the two out", of="stack"
+        )
     if rows is not None and engine.asked() not in ("auto", engine.EAGER, engine.STACKED):
-        raise BadInput(f"stack {rows}: the engine {engine.asked()} trains one run at a time; leave one of the two out")
+        one = f"the engine {engine.asked()} trains one run at a time"
+        raise BadInput(f"stack {rows}: {one}; leave one of the two out", of="stack")
 
 
 @contextmanager
-def stacking(runs: Sequence[Run], rows: int | None, workers: int | None) -> Iterator[tuple[Sequence[Run], int | None]]:
+def stacking(
+    runs: Sequence[Run], rows: int | None, workers: int | None, on: str = "local"
+) -> Iterator[tuple[Sequence[Run], int | None]]:
     """The runs in the order in which stacks take them, and as many workers as fit; those that start in here stack.
 
     One process computes on a GPU, and no more have work than there are stacks.
@@ -41,7 +52,7 @@ def stacking(runs: Sequence[Run], rows: int | None, workers: int | None) -> Iter
     if rows is None:
         yield runs, workers
         return
-    check_stack(rows)
+    check_stack(rows, on)
     shapes: dict[str, list[Run]] = {}
     for run in runs:
         shapes.setdefault(run.stack_shape(), []).append(run)
@@ -66,20 +77,24 @@ def stack_for(run: Run) -> Stack:
 
 
 def why_not(run: Run) -> str | None:
-    """Why a run cannot be in a stack; None if it can. A user's own network is tried out, once for each shape."""
-    if world_of(run).stacks is None:
-        return f"there are no stacks of {world_of(run).title}"
-    if not run.plugins():
+    """Why a run cannot be in a stack, which is also said, once; None if it can."""
+    stacks = world_of(run).stacks is not None
+    if stacks and not run.plugins():
         return None
-    if (shape := run.stack_shape()) not in _tried:
-        _tried[shape] = _try_out(run)
-    return _tried[shape]
+    like = run.stack_shape() if stacks else run.experiment
+    if like not in _tried:
+        _tried[like] = _try_out(run) if stacks else f"there are no stacks of {world_of(run).title}"
+        if (why := _tried[like]) is not None:
+            print(f"hardgap: run {run.id}, and others like it, are trained without a stack: {why}", file=sys.stderr)
+    return _tried[like]
 
 
 _tried: dict[str, str | None] = {}
+"""What was found of each shape with a user's own network, and of worlds."""
 
 
 def _try_out(run: Run) -> str | None:
+    """Two networks of a user's own are stacked, and compared with themselves."""
     from hardgap.core.loop import Trainer
     from hardgap.core.stack import Member
 

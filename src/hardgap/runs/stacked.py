@@ -32,8 +32,7 @@ def work_stacked(
     worker = _Worker(store, wanted, owner, stop, checkpoint_seconds, rows)
     with engine.using(engine.STACKED), torch.random.fork_rng(devices=[]):
         while worker.going or worker.waiting or (not stop.is_set() and wanted.any_open()):
-            worker.fill()
-            if not worker.going and not stop.is_set():
+            if not worker.fill() and not worker.going and not stop.is_set():
                 time.sleep(WAIT_SECONDS)
             worker.step()
 
@@ -52,26 +51,38 @@ class _Worker:
     def __post_init__(self) -> None:
         self._shape, self._look_again = "", 0.0
 
-    def fill(self) -> None:
-        """Take runs up until all places are taken or there is none of this shape; ask rarely where there was none."""
+    def fill(self) -> bool:
+        """Take runs up until all places are taken or none of this shape is there; whether there was anything to do."""
+        some = False
         while len(self.going) < self.rows and (run := self._next_run()) is not None:
-            self.waiting = None
+            self.waiting, some = None, True
             if self.stop.is_set():
                 self.store.release(run.id, self.owner)
             elif why_not(run) is not None:
                 execute_safely(self.store, run.id, self.owner, self.stop, self.checkpoint_seconds)
             else:
                 self._take_up(run)
+        return some
 
     def _next_run(self) -> Run | None:
         """The run that was waiting, or a new one; None while it has to wait."""
         if self.waiting is None and not self.stop.is_set() and time.monotonic() >= self._look_again:
-            claimed = self.store.claim_from(self.wanted, self.owner)
-            self.waiting = None if claimed is None else self.store.get(claimed).config
-            self._look_again = time.monotonic() + (WAIT_SECONDS if claimed is None else 0.0)
+            self.waiting = self._claimed()
         run = self.waiting
         fits = run is not None and run.stack_shape() == self._shape and why_not(run) is None
         return run if not self.going or fits or self.stop.is_set() else None
+
+    def _claimed(self) -> Run | None:
+        """A run that is ours now; whoever finds none asks again later, and one that cannot be read has failed."""
+        claimed = self.store.claim_from(self.wanted, self.owner)
+        if claimed is None:
+            self._look_again = time.monotonic() + WAIT_SECONDS
+            return None
+        try:
+            return self.store.get(claimed).config
+        except BadInput as error:
+            self.store.fail(claimed, self.owner, str(error))
+            return None
 
     def _take_up(self, run: Run) -> None:
         if not self.going:

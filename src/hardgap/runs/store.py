@@ -21,7 +21,7 @@ from hardgap.core.errors import BadInput
 from hardgap.core.run import Run
 from hardgap.runs.detail import check_curve
 from hardgap.runs.digest import curve_digest, row_digest
-from hardgap.runs.owner import is_alive
+from hardgap.runs.owner import is_alive, me
 from hardgap.runs.reading import Reader, read_point
 from hardgap.runs.reading import Row as Row
 from hardgap.runs.schema import APPLICATION_ID, MIGRATIONS, connect
@@ -160,9 +160,10 @@ class Store(Reader):
             return self.claim_from(wanted, owner)
 
     def claim_from(self, wanted: Wanted, owner: str) -> str | None:
+        this = me()  # a driver may hold a thousand: it need not look itself up for each
         with self.transaction():
             for _, run_id, status, holder, heartbeat, attempts in wanted.open_runs():
-                if status == "running" and is_alive(holder, heartbeat, LEASE):
+                if status == "running" and (holder == this or is_alive(holder, heartbeat, LEASE)):
                     continue
                 if attempts >= MOST_ATTEMPTS:
                     self._give_up(run_id, attempts)
@@ -190,6 +191,10 @@ class Store(Reader):
     def release(self, run_id: str, owner: str) -> None:
         """Give a claim back; the run stays queued."""
         self._update(run_id, owner, "status = 'queued', owner = NULL, attempts = 0")
+
+    def lost(self, run_id: str, owner: str) -> None:
+        """Whoever trained it for the owner, far away, has died: back to the queue, and the death counts."""
+        self._update(run_id, owner, "status = 'queued', owner = NULL")
 
     def fail(self, run_id: str, owner: str, error: str) -> None:
         self._update(run_id, owner, "status = 'failed', owner = NULL, error = ?, finished = ?", error, time.time())

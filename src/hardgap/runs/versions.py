@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,11 @@ from typing import Any
 import torch
 
 
-def versions(engines: Sequence[str] = ()) -> dict[str, Any]:
-    """The versions, the machine and the thread count that a number depends on, and what trained it, in order."""
+def versions(engines: Sequence[str] = (), machines: Sequence[str] = ()) -> dict[str, Any]:
+    """The versions, the machine and the thread count that a number depends on, and what trained it, in order.
+
+    Where it ended is always said; all of the machines only if it has moved.
+    """
     packages = {name: version(name) for name in ("hardgap", "numpy", "torch")}
     return packages | {
         "python": platform.python_version(),
@@ -21,9 +25,16 @@ def versions(engines: Sequence[str] = ()) -> dict[str, Any]:
         "instructions": torch.backends.cpu.get_cpu_capability(),
         "threads": torch.get_num_threads(),
         **({"engine": ", then ".join(engines)} if engines else {}),
+        **({"machines": ", then ".join(machines)} if len(machines) > 1 else {}),
     }
 
 
+def machine() -> str:
+    """What the bits of a result depend on, of a machine: the processor and the instructions that PyTorch uses."""
+    return f"{processor()}, {torch.backends.cpu.get_cpu_capability()}"
+
+
+@cache
 def processor() -> str:
     """The model, as the system names it: other processors round otherwise."""
     try:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
 
 from hardgap.core.errors import BadInput
+from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.core.wording import percent, plural
 from hardgap.report.document import paragraph
@@ -24,6 +26,7 @@ from hardgap.worlds.automaton.rule import Rule
 if TYPE_CHECKING:
     from hardgap.core.run import Run
     from hardgap.runs.store import Store
+    from hardgap.studies.measure import StudyResult
 
 Curve = list[dict[str, Any]]
 Settled = Literal["recovered", "the other table", "neither"]
@@ -94,9 +97,9 @@ def check_elementary(rule: Rule) -> Rule:
 
 
 @cache
-def atlas_runs() -> dict[tuple[int, int], Run]:
+def atlas_runs(scale: Scale = "desk") -> dict[tuple[int, int], Run]:
     """The run of each gap."""
-    arms = zip(every_gap(), atlas.arms("desk"), strict=True)
+    arms = zip(every_gap(), atlas.arms(scale), strict=True)
     return {(rule.number, pattern): arm.runs[0] for (rule, pattern), arm in arms}
 
 
@@ -119,6 +122,37 @@ def trained_in_results(results: Path, runs: Mapping[tuple[int, int], Run]) -> di
     files = {path.stem: path for path in results.rglob("*.json") if RUN_FILE.fullmatch(path.name) and path.stem in gaps}
     curves = {run_id: json.loads(path.read_text(encoding="utf-8"))["curve"] for run_id, path in files.items()}
     return {gaps[run_id]: settled(curve, run_id) for run_id, curve in curves.items()}
+
+
+def cells_of_study(result: StudyResult) -> list[AtlasCell]:
+    """All cells, with the runs that a study has measured."""
+    gaps = {run.id: gap for gap, run in atlas_runs(result.scale).items()}
+    ended = [(arm.runs[0].id, curve) for arm in result.arms for curve in arm.curves]
+    return cells_of(every_rule(), {gaps[i]: settled(curve, i) for i, curve in ended if i in gaps})
+
+
+def atlas_tables(results: Sequence[StudyResult]) -> list[Table]:
+    (result,) = results
+    return [forecast_table(cells_of_study(result), result.scale)]
+
+
+def forecast_table(cells: Sequence[AtlasCell], scale: Scale = "desk") -> Table:
+    """What was forecast against what came of it: a row for each kind of gap."""
+    kinds: dict[tuple[str, int, str], list[AtlasCell]] = {}
+    for cell in cells:
+        known = cell.known
+        kind = "no" if known.determined is None else f"in {known.determined} steps"
+        kinds.setdefault((kind, known.agreeing, known.says), []).append(cell)
+    columns = ["determined", "neighbours that agree", "forecast", "gaps", "trained", "recovered", "median steps"]
+    rows = [[*kind, len(several), *_outcomes(several)] for kind, several in sorted(kinds.items())]
+    return Table(f"Every gap of one pattern, {scale} scale", columns, rows, columns[3:])
+
+
+def _outcomes(cells: Sequence[AtlasCell]) -> list[object]:
+    done = [cell.trained for cell in cells if cell.trained is not None]
+    right = [one for one in done if one.settled == "recovered"]
+    steps = [one.steps for one in right if one.steps is not None]
+    return [len(done), len(right), f"{median(steps):.0f}" if steps else ""]
 
 
 def rule_table(cells: list[AtlasCell]) -> Table:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
 from hardgap.report.figures import DARK, styled
-from hardgap.studies.atlas_cells import AtlasCell, atlas_runs, cells_of, every_rule, settled
+from hardgap.studies.atlas_cells import AtlasCell, cells_of_study
 from hardgap.studies.measure import StudyResult
 
 SHADES = {"wrong": "#08519c", "open": "#5a9bd1", "right": "#b3d0e8"}
@@ -25,9 +25,7 @@ KNOWN = (30, 54, 90, 106, 110, 150)
 def atlas_figure(results: Sequence[StudyResult]) -> Figure:
     """From what a study measured."""
     (result,) = results
-    gaps = {run.id: gap for gap, run in atlas_runs().items()}
-    ended = [(arm.runs[0].id, curve) for arm in result.arms for curve in arm.curves]
-    return draw_atlas(cells_of(every_rule(), {gaps[i]: settled(curve, i) for i, curve in ended if i in gaps}))
+    return draw_atlas(cells_of_study(result))
 
 
 @styled

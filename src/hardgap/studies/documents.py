@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hardgap.core.progress import Progress, silent
 from hardgap.report.document import Content, marks, read_page, write_page
-from hardgap.studies import atlas_document, index, ledger, machines, main_table_document
+from hardgap.studies import atlas_document, index, ledger, machines, main_table_document, stacking
 from hardgap.studies.circuits import document as circuits
 from hardgap.studies.symbolic import document as symbolic
 from hardgap.studies.tempered import document as tempered
@@ -21,7 +21,9 @@ PAGES = (
     "docs/atlas.md",
     "docs/circuits.md",
     "docs/fidelity.md",
+    "docs/ledger.md",
     "docs/machines.md",
+    "docs/main-table.md",
     "docs/suite.md",
     "docs/symbolic.md",
     "docs/tempered.md",
@@ -48,6 +50,7 @@ BLOCK_SETS = (
     BlockSet("the suite", suites.BLOCKS, suites.content),
     BlockSet("the index", index.BLOCKS, index.content),
     BlockSet("other machines", machines.BLOCKS, machines.content),
+    BlockSet("stacks", stacking.BLOCKS, stacking.content),
 )
 
 

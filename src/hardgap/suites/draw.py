@@ -1,6 +1,6 @@
 """How gaps are drawn, cell by cell: the private part at run time from a seed, and once, from seed 1, the public part.
 
-python -m hardgap.suites.draw src/hardgap/suites/v1.json
+That one was written by `python -m hardgap.suites.draw src/hardgap/suites/v1.json`, and stays as it is.
 """
 
 from __future__ import annotations

@@ -35,7 +35,8 @@ NETWORKS: dict[str, tuple[Spec, str]] = {
 RECIPES: dict[str, Callable[[AutomatonRun], AutomatonRun]] = {"paper": untempered, "tempered": lambda run: run}
 """Both train for at most 1,570 steps and end at the first solved evaluation; `paper` is T = 1 without a restart."""
 KEPT = ("rule", "hide", "masking", "width", "train_rows", "test_rows", "model", "seed", "initial", "device")
-"""What a recipe may not change; nor may it train longer."""
+LOOKING = ("evaluate_every", "stop_after_solved", "solved_at")
+"""What a recipe may not change: the question, and when hidden cells are looked at to end a run."""
 
 
 @dataclass(frozen=True)
@@ -95,9 +96,10 @@ def _own_recipe(path: str, start: AutomatonRun) -> AutomatonRun:
     if not isinstance(run, AutomatonRun):
         raise BadInput(f"recipe {path} gave a {type(run).__name__}: return the run, changed", of="recipe")
     changed = [name for name in KEPT if getattr(run, name) != getattr(start, name)]
-    if changed or run.budget.steps > start.budget.steps:
-        what = ", ".join(changed) or f"budget.steps to more than {start.budget.steps}"
-        raise BadInput(f"recipe {path} changes {what}, which the suite fixes", of="recipe")
-    if run.unrolling.steps > start.unrolling.steps:
-        raise BadInput(f"recipe {path} unrolls more than {start.unrolling.steps} steps", of="recipe")
+    changed += [f"budget.{name}" for name in LOOKING if getattr(run.budget, name) != getattr(start.budget, name)]
+    if changed:
+        raise BadInput(f"recipe {path} changes {', '.join(changed)}, which the suite fixes", of="recipe")
+    if run.budget.steps > start.budget.steps or run.unrolling.steps > start.unrolling.steps:
+        most = f"{start.budget.steps} training steps and {start.unrolling.steps} unrolled ones"
+        raise BadInput(f"recipe {path} asks for more than {most}", of="recipe")
     return named(run)  # it may name feedback of its own

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from hardgap.core.errors import BadInput
@@ -26,7 +27,7 @@ def draw_references(cards: Sequence[Card]) -> Figure:
     figure = Figure(figsize=(10.5, 1.9 + 0.27 * len(cards)), layout="constrained")
     axes = figure.add_subplot()
     names = [card.name for card in cards]
-    heatmap(axes, grid, names, [_name(gap) for gap in gaps], lambda y, x: "", low=-20, cmap="Blues")
+    heatmap(axes, grid, names, [""] * len(gaps), lambda y, x: "", low=-20, cmap="Blues")
     axes.set_xticks(range(len(gaps)), [_name(gap) for gap in gaps], fontsize=7.5, rotation=60, ha="right")
     axes.set_xticks(np.arange(len(gaps)) - 0.5, minor=True)
     axes.set_yticks(np.arange(len(cards)) - 0.5, minor=True)
@@ -46,11 +47,8 @@ def _name(gap: SuiteGap) -> str:
     return f"{rule}, {hidden}{' *' if gap.part == 'private' else ''}"
 
 
-def _kinds(axes: object, gaps: Sequence[SuiteGap]) -> None:
+def _kinds(axes: Axes, gaps: Sequence[SuiteGap]) -> None:
     """A line between the kinds, and their names above."""
-    from matplotlib.axes import Axes
-
-    assert isinstance(axes, Axes)
     for kind in SIMILARITIES:
         places = [place for place, gap in enumerate(gaps) if gap.similarity == kind]
         if places:

@@ -2,11 +2,11 @@
 
 A *cell* of the suite is a group of rules and what similarity makes of the gap:
 
-    wrong   whatever falls with distance weighs the visible patterns' vote, no hidden entry comes out right
-    right   … none comes out wrong
+    wrong   a vote of the visible patterns gets no hidden entry right, whatever weights that fall with distance it has
+    right   … it gets none wrong
     open    it depends on the weights, or on the entry
 
-so that in two of three cells interpolation and computation say different things by construction.
+so that interpolation and computation are told apart by construction.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Which engine computes: the native one where it can, or PyTorch's own operations (eager).
 
 HARDGAP_ENGINE (what `--engine` sets, so that workers have it too) is `auto`, `native`, `eager`, `stacked` (which
-`--stack` sets), or one build of the native engine by its name. Which one a run used stands in its record and its
-checkpoints; it is no part of its config.
+`--stack` sets), or one build of the native engine by its name; on a cluster, `any`: as `auto`, but a run whose own
+engine is missing goes on with another. Which one a run used stands in its record and its checkpoints; it is no part of
+its config.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ VARIABLE = "HARDGAP_ENGINE"
 EAGER = "eager"
 STACKED = "stacked"
 """PyTorch's operations on several networks at once (`core/stack.py`); a run has the same bits alone."""
+ANY = "any"
 BUILT = ("avx512", "avx2", "portable")
 _chosen: ContextVar[tuple[Library | None, ...]] = ContextVar("chosen", default=())
 """What `using` has put in use, the innermost last; of this thread only."""
@@ -45,7 +47,7 @@ def asked() -> str:
 def _asked(engine: str) -> Library | None:
     if engine in (EAGER, STACKED):
         return None
-    if engine not in ("auto", "native", *BUILT):
+    if engine not in ("auto", "native", ANY, *BUILT):
         raise BadInput(
             f"{VARIABLE}={engine}: choose auto, native, eager, stacked, {', '.join(BUILT[:-1])} or {BUILT[-1]}"
         )
@@ -54,7 +56,7 @@ def _asked(engine: str) -> Library | None:
             raise MissingLibraryError(f"this processor cannot run the build {engine}")
         return load(engine if engine in BUILT else None)
     except MissingLibraryError as reason:
-        if engine == "auto":
+        if engine in ("auto", ANY):
             return None
         raise BadInput(f"the native engine is not available: {reason}") from reason
 
@@ -78,7 +80,7 @@ def using(engine: str) -> Iterator[None]:
 
 def named(engine: str) -> Library | None:
     """The engine that a record names; `BadInput` if it is not the one that is here."""
-    if engine in ("auto", "native", EAGER, STACKED, *BUILT):
+    if engine in ("auto", "native", ANY, EAGER, STACKED, *BUILT):
         return _asked(engine)
     build = engine.removeprefix("native ").partition(",")[0]
     found = _asked(build) if build in BUILT else None

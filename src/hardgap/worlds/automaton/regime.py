@@ -53,7 +53,10 @@ class Temperature(Spec):
 class OwnFeedback(Spec):
     """A user's own feedback, `package.module:function`: called with logits and T, it gives the next input."""
 
-    function: str = Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")
+    function: str = Field(
+        pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$",
+        description="your own package.module:function of logits and T, instead of sigmoid(logit / T)",
+    )
     source: Source | None = Field(None, description="SHA-256 of the code, as `plugins.source_of` has it")
 
     @model_validator(mode="before")

@@ -12,8 +12,8 @@ from hardgap.core.errors import BadInput
 from hardgap.core.run import Run, validated
 from hardgap.core.specs import Positive, Share, Spec
 from hardgap.core.table import Table
-from hardgap.core.wording import percent
-from hardgap.nn.spec import ConvSpec, EncoderSpec, ModelSpec, PluginSpec, ReferenceSpec
+from hardgap.core.wording import listed, percent
+from hardgap.nn.spec import KINDS, ConvSpec, EncoderSpec, ModelSpec, PluginSpec, ReferenceSpec, with_kind
 from hardgap.worlds.automaton.gap import Gap, parse_hidden
 from hardgap.worlds.automaton.regime import ROLLOUT_STEPS, Unrolling, regime_in_words
 from hardgap.worlds.automaton.rule import parse_rule
@@ -53,7 +53,7 @@ class AutomatonDetail(Spec, strict=True):
 class AutomatonRun(Run):
     """One training run of Experiment 1 (paper §3)."""
 
-    experiment: Literal["automaton"] = "automaton"
+    experiment: Literal["automaton"] = Field("automaton", description="which world the run belongs to")
     rule: str = Field(examples=['"150"'], description="a number, a name (D, G), a wider rule (r2:0x…) or a formula")
     hide: tuple[int, ...] = Field(
         examples=["[3]"], description="patterns to hide, by number; as text also by all their cells"
@@ -93,6 +93,12 @@ class AutomatonRun(Run):
         """The rule in its user's own words, if they are not its canonical text."""
         return self.rule_as_written if self.rule_as_written.casefold() != self.rule.casefold() else None
 
+    def with_changes(self, changes: dict[str, Any]) -> dict[str, Any]:
+        """A table whose fields tell the kind of network is of that kind, whatever the run had before."""
+        model = changes.get("model")
+        told = {"model": with_kind(model)} if isinstance(model, dict) else {}
+        return super().with_changes(changes | told)
+
     def but(self, **changes: Any) -> Self:
         return super().but(**{"rule": self.rule_as_written} | changes)
 
@@ -128,13 +134,13 @@ class AutomatonRun(Run):
     def _network_by_name(cls, given: object, info: ValidationInfo) -> object:
         """`encoder`, `conv` (as wide as the rule), or a network of one's own, `package.module:factory`.
 
-        A table that names no kind is a network of one's own if it has a factory, and the encoder if not.
+        A table that names no kind is the encoder, if its fields do not tell another.
         """
         if isinstance(given, dict):
-            given = {"kind": "plugin" if "factory" in given else "encoder"} | given
-            if given["kind"] not in ("encoder", "conv", "plugin"):
+            given = {"kind": "encoder"} | with_kind(given)
+            if given["kind"] not in KINDS:
                 raise ValueError(
-                    f"model.kind {given['kind']}: choose encoder, conv or plugin; "
+                    f"model.kind {given['kind']}: choose {listed(KINDS, 'or')}; "
                     'a network of your own is model = "package.module:factory"'
                 )
             return given

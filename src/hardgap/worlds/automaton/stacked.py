@@ -34,6 +34,11 @@ class StackedAutomaton:
         cells = CELLS_PER_PIECE if task.device.type == "cpu" else CELLS_ELSEWHERE
         self._piece = max(VECTOR, round(cells / task.run.width / VECTOR) * VECTOR)
 
+    @property
+    def draws(self) -> bool:
+        regime = self._regime
+        return regime.steps > 1 and bool(regime.noise or regime.rounded or regime.temperature.shape == "random")
+
     def data(self) -> dict[str, Tensor]:
         states, supervised = (F.pad(part, (0, 0, 0, 1)) for part in self._task.training)
         return {"states": states, "supervised": supervised}
@@ -53,14 +58,13 @@ class StackedAutomaton:
 
     def _drawn(self, rows: int) -> dict[str, Tensor]:
         """What `unroll` would draw, and in its order: piece by piece, and after each timestep but the last."""
-        regime, task = self._regime, self._task
-        hot = task.unrolling.temperature if regime.temperature.shape == "random" else None
-        if regime.steps == 1 or not (regime.noise or hot or regime.rounded):
+        task = self._task
+        if not self.draws:
             return {}
         drawn: dict[str, list[Tensor]] = {"normal": [], "hot": [], "uniform": []}
         for piece in task.pieces(rows):
             like = torch.empty(len(piece), task.run.width, dtype=task.dtype, device=task.device)
-            each = [self._after_a_timestep(like) for _ in range(regime.steps - 1)]
+            each = [self._after_a_timestep(like) for _ in range(self._regime.steps - 1)]
             for name in drawn:
                 drawn[name].append(torch.stack([one[name] for one in each]))
         return {name: torch.cat(parts, 1) for name, parts in drawn.items() if parts[0].numel()}

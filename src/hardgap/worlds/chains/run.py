@@ -52,7 +52,7 @@ class SymbolicRun(Run):
     Paper is silent: batch size, learning rate and length of training, and how ambiguous chains are treated.
     """
 
-    experiment: Literal["symbolic"] = "symbolic"
+    experiment: Literal["symbolic"] = Field("symbolic", description="which world the run belongs to")
     holdout: str = Field(description="operators that never follow one another in training, side by side: ^|")
     condition: Condition = Field("familiar", description="what the network writes")
     ambiguity: Ambiguity = Field("unambiguous", description="which examples are kept, see docs/fidelity.md")
