@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
@@ -94,6 +95,7 @@ def _to_tensorboard(runs: Sequence[Tracked], folder: Path, told: Progress) -> in
     for place, run in enumerate(new):
         told(run.id, place, len(new))
         unfinished = folder / run.group / f".{run.id}.part"
+        shutil.rmtree(unfinished, ignore_errors=True)
         writer: Any = SummaryWriter(unfinished)
         for step, metrics in run.metrics():
             for name, value in metrics.items():
@@ -121,8 +123,11 @@ def _to_mlflow(runs: Sequence[Tracked], folder: Path, told: Progress) -> int:
         found = client.get_experiment_by_name(run.group)
         experiment = found.experiment_id if found else client.create_experiment(run.group, artifact_location=kept)
         mine = f"tags.`{PROJECT}.run` = '{run.id}'"
-        if any(one.info.status == "FINISHED" for one in client.search_runs([experiment], mine)):
+        there = client.search_runs([experiment], mine)
+        if any(one.info.status == "FINISHED" for one in there):
             continue
+        for one in there:  # an export that was stopped in the middle of it
+            client.delete_run(one.info.run_id)
         at = int(1000 * run.finished)
         tags = {f"{PROJECT}.run": run.id, "mlflow.note.content": run.about}
         made = client.create_run(experiment, start_time=at, tags=tags, run_name=run.id).info.run_id
@@ -151,10 +156,14 @@ def _to_wandb(runs: Sequence[Tracked], folder: Path, told: Progress) -> int:
             project=PROJECT, id=run.id, name=run.id, group=run.group, notes=run.about, config=run.config, dir=folder,
             settings=settings,
         )  # fmt: skip
-        for step, metrics in run.metrics():
-            made.log(metrics, step=step)
-        made.summary.update(run.summary)
-        made.finish()
+        try:
+            for step, metrics in run.metrics():
+                made.log(metrics, step=step)
+            made.summary.update(run.summary)
+            made.finish()
+        except BaseException:  # half a run would pass for a whole one
+            shutil.rmtree(Path(made.dir).parent, ignore_errors=True)
+            raise
     return len(new)
 
 
