@@ -1,4 +1,4 @@
-"""Compiles the native engine while the package is built or installed, also as editable.
+"""Compiles the native engine while the package is built or installed, also as editable; packs the measured results.
 
 Without a C++ compiler nothing is lost but speed: it says so in a sentence, and PyTorch's own operations compute.
 """
@@ -22,6 +22,8 @@ class NativeEngine(BuildHookInterface[Any]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if self.target_name != "wheel":
             return
+        if version == "standard":  # as editable, results are read where they are
+            build_data["force_include"] |= _results(Path(self.root) / "results")
         build = _load_build()
         try:
             made = build.build_all()
@@ -32,6 +34,11 @@ class NativeEngine(BuildHookInterface[Any]):
         build_data["pure_python"] = False
         # Called through ctypes, so any Python 3 of this platform will do.
         build_data["tag"] = f"py3-none-{_platform()}"
+
+
+def _results(folder: Path) -> dict[str, str]:
+    """What an installed ledger reads. Weights stay in the repository: they would be nine tenths of the wheel."""
+    return {str(path): f"hardgap/results/{path.name}" for path in folder.iterdir() if path.name != "weights"}
 
 
 def _load_build() -> Any:

@@ -15,24 +15,31 @@ PAGES = [
     ROOT / "CONTRIBUTING.md",
     ROOT / "CHANGELOG.md",
     ROOT / "results" / "README.md",
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted(path for path in (ROOT / "docs").rglob("*.md") if "generated" not in path.parts),
+    *sorted((ROOT / "docs" / "notebooks").glob("*.py")),
     *sorted(path for path in (ROOT / "examples").iterdir() if path.is_file()),
 ]
 LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
 PLACE = re.compile(r"(?<![\w./*-])(?:[\w.*-]+/)*[\w*-]+\.(?:py|md|toml|svg|png|csv)(?![\w/-])")
+ADDRESS = re.compile(r"https://[\w.-]+\.[a-z]+(?:/[^\s<>\"]*)?")  # by its form: nothing is fetched
+WRITTEN = re.compile(r"<!-- file: (\S+) -->")  # a page's reader writes it (tests/test_blocks.py)
 MODULE = re.compile(r"\bhardgap(?:\.[A-Za-z_]\w*)+")
 FOLDERS = ("docs/", "examples/", "results/")
 
 
 def missing(text: str, page: Path) -> list[str]:
     """What a text names and is not there."""
-    links = [m["target"] for m in LINK.finditer(text) if ":" not in m["target"]]
+    named = [m["target"] for m in LINK.finditer(text)]
+    links = [target for target in named if ":" not in target]
+    elsewhere = [target for target in named if ":" in target]
     prose = LINK.sub("]", text)
+    made = WRITTEN.findall(text)
     places = [found[0] for found in PLACE.finditer(prose) if found[0].endswith(".py") or found[0].startswith(FOLDERS)]
     modules = [found[0] for found in MODULE.finditer(prose)]
     return [
         *(f"link {link}" for link in links if not _linked(link, page)),
-        *(f"path {place}" for place in places if not _placed(place)),
+        *(f"address {link}" for link in elsewhere if not ADDRESS.fullmatch(link)),
+        *(f"path {place}" for place in places if place not in made and not _placed(place)),
         *(f"module {name}" for name in modules if not _named(name)),
     ]
 
@@ -53,7 +60,8 @@ def _anchor(line: str) -> str:
 
 def _placed(place: str) -> bool:
     """Whether it is there: from the root, from the package as the glossary has it, or anywhere in it if only named."""
-    return any([*ROOT.glob(place), *PACKAGE.glob(place), *(PACKAGE.rglob(place) if "/" not in place else ())])
+    anywhere = [*PACKAGE.rglob(place), *(ROOT / "docs").rglob(place)] if "/" not in place else []
+    return any([*ROOT.glob(place), *PACKAGE.glob(place), *anywhere])
 
 
 def _named(name: str) -> bool:
@@ -78,12 +86,17 @@ def test_what_a_page_names_is_there(page: Path) -> None:
     assert missing(page.read_text(), page) == []
 
 
+def test_a_stranger_reads_readme_to_its_end() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 150
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [
         ("[x](docs/nowhere.md)", ["link docs/nowhere.md"]),
         ("[x](docs/fidelity.md#no-such-heading)", ["link docs/fidelity.md#no-such-heading"]),
         ("[x](docs/fidelity.md#the-desk-scale), [y](https://example.org/z)", []),
+        ("[y](http:/example/z), [z](https://example)", ["address http:/example/z", "address https://example"]),
         ("`worlds/automaton/rule.py`, `studies/symbolic/*.py` and `tests/conftest.py`", []),
         ("`gap.py` was `worlds/gap.py`, `results/no.csv`", ["path worlds/gap.py", "path results/no.csv"]),
         (

@@ -20,6 +20,7 @@ LAYERS: list[set[str]] = [
     {"theory"},
     {"runs"},
     {"report"},
+    {"suites"},
     {"studies"},
     {"api"},
     {"bench"},
@@ -131,7 +132,7 @@ def loaded_by(code: str) -> list[str]:
     return done.stdout.splitlines()[-1].split()
 
 
-HEAVY_PARTS = ("task.py", "ask.py", "unrolling.py", "saturation.py", "native_loss.py")
+HEAVY_PARTS = ("task.py", "ask.py", "unrolling.py", "saturation.py", "native_loss.py", "stacked.py")
 """Of a world, what trains or asks a network needs torch; what is true, what is hidden and what is asked do not."""
 
 

@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from hardgap.api.claims import list_studies, study
     from hardgap.api.configs import Automaton, Chains, grid
     from hardgap.api.result import Result, Results
+    from hardgap.api.suites import suite
     from hardgap.api.training import results, sweep, train
     from hardgap.core.errors import BadInput
     from hardgap.core.plugins import trust
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Automaton",
@@ -34,6 +35,7 @@ __all__ = [
     "list_studies",
     "results",
     "study",
+    "suite",
     "sweep",
     "train",
     "trust",

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import hardgap as hg
-from hardgap.api.result import POINT
 from hardgap.cli import main
 from hardgap.runs.store import Store
+from hardgap.runs.tidy import POINT
 
 RESULTS = Path(__file__).parents[2] / "results"
 NETWORK = """
@@ -57,6 +57,12 @@ def nets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> hg.Result:
     return hg.train(hg.Automaton(30, hide=3, scale="smoke"), tmp_path_factory.mktemp("store"), watch=False)
+
+
+def test_a_table_with_a_factory_is_a_network_of_ones_own(nets: Any) -> None:
+    run = hg.Automaton(30, hide=3, scale="smoke", model={"factory": "my_nets:Net"})
+    assert run == hg.Automaton(30, hide=3, scale="smoke", model=nets.Net)
+    assert hg.grid(hg.Automaton(30, hide=3, scale="smoke"), model=[{"factory": "my_nets:Net"}, {"layers": 1}])[0] == run
 
 
 def test_every_public_name_is_there_and_completes() -> None:
@@ -286,7 +292,10 @@ def test_results_are_frames() -> None:
     assert frame.shape[0] == 4
     assert {"run", "rule", "unrolling.feedback", "budget.steps", "final_holdout", "seconds"} <= set(frame.columns)
     points = found.points()
-    assert list(points.columns) == ["run", "seed", "unrolling.feedback", "unrolling.steps", *POINT[1:]]
+    assert tuple(points.columns[: len(POINT)]) == POINT
+    assert {"seed", "unrolling.feedback", "unrolling.temperature.start"} < set(
+        points.columns
+    )  # what does not vary, too
     assert len(points) == sum(len(one.curve) for one in found)
     assert len(found.table().rows) == 4
     assert len(found[1:3].frame()) == 2

@@ -42,7 +42,7 @@ def test_training_reports_every_selection_and_measure(store: Path, capsys: pytes
     call("train", "^&", *SMALL, "--store", str(store), "--json")
     result = json.loads(capsys.readouterr().out)
     assert set(result["selected"]) == {"final", "eval-holdout", "eval-seen"}
-    assert set(result["selected"]["final"]["detail"]["holdout"]) == {"exact", "pair", "f", "valid", "tokens"}
+    assert set(result["selected"]["final"]["detail"]["holdout"]) == {"exact", "pair", "ops", "f", "valid", "tokens"}
     assert (result["steps"], result["status"]) == (2, "done")
     call("train", "^&", *SMALL, "--store", str(store))
     table = capsys.readouterr().out

@@ -53,7 +53,7 @@ def unmask_from(step: int, patch: Patch) -> None:
 
     def leaking(self: AutomatonTask, model: nn.Module, now: int) -> Iterator[Tensor]:
         if now == step:
-            self._train[1][:] = True
+            self.training[1][:] = True
         yield from honest(self, model, now)
 
     patch.setattr(AutomatonTask, "losses", leaking)
@@ -162,7 +162,7 @@ def test_a_plugin_that_reads_the_mask_is_out_of_reach_and_said_to_be(
     assert any("exactly zero gradients" in sentence for sentence in not_covered(run, 1))
     task = AutomatonTask(run)
     read = next(mask for mask in ReadsTheMask.masks if mask.shape == (16, 7))
-    assert torch.equal(read, ~task._train[1][0, task._batch_rows(0)])
+    assert torch.equal(read, ~task.training[1][0, task.batch_rows(0)])
 
 
 # Experiment 2

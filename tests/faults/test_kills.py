@@ -26,9 +26,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from hardgap.core.loop import under
+from hardgap.core.loop import Observer, driven, under
+from hardgap.core.stack import Member
+from hardgap.nn.native import engine
 from hardgap.runs.checkpoints import Checkpoints
 from hardgap.runs.execute import build_trainer
+from hardgap.runs.stackable import VARIABLE, stack_for
 from hardgap.runs.store import Store
 from hardgap.worlds.automaton.run import AutomatonRun
 
@@ -57,13 +60,19 @@ class Reference:
     """What undisturbed training gives."""
 
     runs: list[AutomatonRun]
+    stacked: bool = False
     curves: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     weights: dict[str, dict[str, Tensor]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for run in self.runs:
-            trainer = build_trainer(run)
-            trainer.run()
+            if self.stacked:
+                with engine.using(engine.STACKED), torch.random.fork_rng(devices=[]):
+                    trainer, stack = build_trainer(run, make_adam=Member), stack_for(run)
+                    driven(trainer.turns(Observer()), lambda: stack.update([trainer]))  # noqa: B023
+            else:
+                trainer = build_trainer(run)
+                trainer.run()
             self.curves[run.id] = [point.as_dict() for point in trainer.curve]
             self.weights[run.id] = trainer.weights()
 
@@ -206,3 +215,12 @@ def test_ten_kills(tiny: Tiny, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_two_hundred_kills(tiny: Tiny, tmp_path: Path) -> None:
     kill_until(200, tmp_path, Reference(runs_of(tiny, seeds=6, steps=600)), most=50, workers=2, seed=2)
+
+
+@pytest.mark.slow
+def test_kills_of_stacks(tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever a run is stacked with after a kill, it ends with the bits that it has alone."""
+    monkeypatch.setenv(VARIABLE, "3")
+    monkeypatch.setenv(engine.VARIABLE, engine.STACKED)
+    reference = Reference(runs_of(tiny, seeds=9, steps=100), stacked=True)
+    kill_until(20, tmp_path, reference, most=10, workers=1, seed=3)

@@ -35,6 +35,27 @@ def test_a_dotted_name_keeps_its_neighbours(path: Path) -> None:
     ]
 
 
+def test_every_way_to_name_a_network(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By name, by import path, by its fields; in a grid, side by side."""
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "examples")
+    asked = ['"encoder"', '"conv"', '"own_model:make"', "{ layers = 3 }", '{ kind = "conv", layers = 1 }',
+             '{ factory = "own_model:make", args = { radius = 2 } }', '{ network = "gru" }']  # fmt: skip
+    path.write_text(BASE + f"[grid]\nmodel = [{', '.join(asked)}]\n")
+    made = [
+        run.model.model_dump(exclude_defaults=True, exclude={"source"}) | {"kind": run.model.kind}
+        for run in read_sweep(path)
+    ]
+    assert made == [
+        {"kind": "encoder"},
+        {"kind": "conv"},
+        {"kind": "plugin", "factory": "own_model:make"},
+        {"kind": "encoder", "layers": 3},
+        {"kind": "conv", "layers": 1},
+        {"kind": "plugin", "factory": "own_model:make", "args": {"radius": 2}},
+        {"kind": "reference", "network": "gru"},
+    ]
+
+
 def test_a_file_without_a_grid_is_one_run_and_equal_runs_count_once(path: Path) -> None:
     path.write_text(BASE)
     assert len(read_sweep(path)) == 1
@@ -56,6 +77,10 @@ def test_a_file_without_a_grid_is_one_run_and_equal_runs_count_once(path: Path) 
         (BASE.replace("{ steps = 5 }", "{ }"), r"budget\.steps is missing: write steps = 1000"),
         (BASE + "unrolling = { steps = 1, weights = 1 }\n", r"unrolling\.weights: write a list, \[1\]"),
         (BASE + "unrolling = { backward = 'x' }\n", r"unrolling\.backward: input should be a valid number"),
+        (
+            BASE + "model = { kind = 'own:make' }\n",
+            "model.kind own:make: choose encoder, conv, reference or plugin; a network of ",
+        ),
         (BASE + "[grid]\nseed = 3\n", r"grid\.seed: write a list of values, \[3\]"),
         (BASE + "[grid]\nseed = []\n", r"grid\.seed: write a list of at least one value"),
         (BASE + "[grid]\nhide = 3\n", r"grid\.hide: write a list of values, \[3\]"),

@@ -5,7 +5,11 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import numpy as np
+
 from hardgap.studies.atlas import atlas, every_gap, write_forecast
+from hardgap.studies.atlas_cells import cells_of, every_rule, settled
+from hardgap.studies.atlas_figure import draw_atlas
 
 FORECAST = Path(__file__).parents[2] / "results" / "atlas" / "forecast.csv"
 
@@ -29,3 +33,35 @@ def test_gaps_that_a_mirror_exchanges_have_the_same_forecast() -> None:
     mirrored = 6  # 011 is read as 110
     for name in ("determined", "agreeing", "forecast"):
         assert rows[110, 3][name] == rows[124, mirrored][name]
+
+
+def test_a_gap_that_is_not_recovered_is_the_other_table_or_neither() -> None:
+    def ended(visible: float, holdout: float) -> str:
+        return settled([{"step": 25, "visible": visible, "holdout": holdout, "detail": {}}], "0" * 12).settled
+
+    assert [ended(1, 1), ended(1, 0), ended(0.8, 0), ended(1, 0.5)] == [
+        "recovered",
+        "the other table",
+        "neither",
+        "neither",
+    ]
+
+
+def test_a_mirror_and_a_complement_leave_every_exact_answer() -> None:
+    cells = {(cell.rule.number, cell.pattern): cell for cell in cells_of(every_rule(), {})}
+    assert len(cells) == 2048
+    for (number, pattern), cell in cells.items():
+        mirrored = int(f"{pattern:03b}"[::-1], 2)
+        for other in (
+            cells[cell.rule.reflected().number, mirrored],
+            cells[cell.rule.complemented().number, 7 - pattern],
+        ):
+            assert (other.known.determined, other.similarity) == (cell.known.determined, cell.similarity), number
+
+
+def test_the_picture_has_a_mark_for_what_is_trained_and_none_for_what_is_not() -> None:
+    found = {(0, 7): settled([{"step": 25, "visible": 1.0, "holdout": 0.0, "detail": {}}], "0" * 12)}
+    bare, marked = (draw_atlas(cells_of(every_rule(), one)).axes[0].images[0].get_array() for one in ({}, found))
+    places = np.argwhere((np.asarray(bare) != np.asarray(marked)).any(axis=-1))
+    assert len(places) == 9  # one small square, in the first cell of the first tile
+    assert places.max() < 8

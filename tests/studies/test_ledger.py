@@ -11,6 +11,7 @@ from hardgap.report.verdicts import WORDS
 from hardgap.studies.ledger import as_dict, counts, ledger_table, read_claims, summary
 from hardgap.studies.report_page import report_page
 from hardgap.studies.study import STUDIES, choose
+from hardgap.suites.references import read_cards
 
 ROOT = Path(__file__).parents[2]
 COMMITTED = ROOT / "docs" / "report.html"
@@ -61,10 +62,11 @@ def test_the_committed_page_needs_nothing_else_and_is_small() -> None:
     assert len(ids) == len(set(ids))
 
 
-def test_the_committed_page_has_every_claim_and_readme_the_same_verdicts() -> None:
+def test_the_committed_page_has_every_claim_and_the_ledger_the_same_verdicts() -> None:
     verdicts = dict(ROW.findall(COMMITTED.read_text(encoding="utf-8")))
     assert set(STUDIES) <= set(verdicts)
-    block = (ROOT / "README.md").read_text().split("<!-- measured: ledger -->")[1].split("<!-- end -->")[0]
+    block = (ROOT / "docs" / "ledger.md").read_text().split("<!-- measured: ledger -->")[1].split("<!-- end -->")[0]
+    assert len(re.findall(r"^\| ([a-z ]+) \| *\d", block, re.MULTILINE)) > 5
     for word, names in re.findall(r"^\| ([a-z ]+) \| *\d+ \| (.+) \|$", block, re.MULTILINE):
         at = "@paper" if word.endswith("at paper scale") else ""  # a claim has a row for each scale
         for name in (f"{one}{at}" for one in re.findall(r"`([^`]+)`", names)):
@@ -79,8 +81,9 @@ def _without_figures(text: str) -> str:
 @pytest.mark.slow
 def test_the_committed_page_is_what_the_command_writes() -> None:
     """But for the figures, whose text depends on the fonts of a machine."""
-    claims = read_claims(ROOT / "results")
-    fresh, kept = (_without_figures(text) for text in (report_page(claims), COMMITTED.read_text(encoding="utf-8")))
+    claims, cards = read_claims(ROOT / "results"), read_cards(ROOT / "results" / "suite")
+    pages = report_page(claims, cards=cards), COMMITTED.read_text(encoding="utf-8")
+    fresh, kept = map(_without_figures, pages)
     assert fresh == kept, "`hardgap report --out docs/report.html` writes it anew"
     assert sum(counts(claims).values()) == sum(not one.ours for one in STUDIES.values())
     assert len(as_dict(claims)["claims"]) >= len(STUDIES)

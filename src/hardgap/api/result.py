@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any, overload
 
+from hardgap.core.drawing import HOLDOUT, VISIBLE, curves_picture
 from hardgap.core.errors import BadInput
 from hardgap.core.parts import part
 from hardgap.core.run import Run
 from hardgap.core.table import Table
 from hardgap.core.wording import differences, flattened, percent, plural
-from hardgap.report.render import Shown, data_frame
+from hardgap.report.render import Shown, data_frame, html
+from hardgap.runs.listing import stacked_mark
 from hardgap.runs.reading import Row
 from hardgap.runs.replicas import replica_of
 from hardgap.runs.store import Store
-from hardgap.runs.summary import Summary, summarise
+from hardgap.runs.summary import Summary, restarts, summarise
+from hardgap.runs.tidy import point_rows, run_rows
 from hardgap.worlds import world_of
 
 if TYPE_CHECKING:
@@ -27,7 +30,8 @@ if TYPE_CHECKING:
     from hardgap.core.task import Trained
     from hardgap.runs.certificate import Certificate
 
-POINT = ("run", "step", "loss", "visible", "holdout")
+SHOWN = 20
+"""Runs that a notebook lists."""
 
 
 class Result:
@@ -89,6 +93,11 @@ class Result:
     def versions(self) -> dict[str, Any]:
         """What it was made with."""
         return self._row.versions
+
+    @property
+    def mark(self) -> str:
+        """`stacked` if it was trained as part of a stack: its bits are others than by itself."""
+        return stacked_mark([self.versions.get("engine")])
 
     @property
     def snapshots(self) -> list[int]:
@@ -153,7 +162,12 @@ class Result:
         return f"Result({self.run.describe()}: {shares})"
 
     def _repr_html_(self) -> str:
-        return self.table()._repr_html_()
+        """The curve above the table."""
+        visible, holdout = ([point[name] for point in self.curve] for name in ("visible", "holdout"))
+        shares = {("visible %", VISIBLE): visible, ("holdout %", HOLDOUT): holdout}
+        steps, again = [point["step"] for point in self.curve], restarts(self.curve)
+        drawn = curves_picture(steps, shares, repr(self), again)
+        return f"<div>{drawn}</div>{self.table()._repr_html_()}"
 
 
 class Results(Sequence[Result]):
@@ -180,37 +194,22 @@ class Results(Sequence[Result]):
         return len(self._done)
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row a run, as plain values: id, the config with dotted names, the summary, the seconds."""
-        listed = self.store.listed(ids=[one.id for one in self])
-        by_id = {one.id: one for one in listed}
-        return [
-            {"run": one.id, **flattened(one.config), **(one.summary or {}), "seconds": one.seconds,
-             "stopped": one.stopped}
-            for one in (by_id[result.id] for result in self if result.id in by_id)
-        ]  # fmt: skip
+        """A row a run, as plain values: id, every field of the config by its dotted name, the summary, the seconds."""
+        return run_rows(self.store, [one.id for one in self])
 
     def frame(self) -> pandas.DataFrame:
         """A row a run, as a pandas DataFrame. Without pandas: `rows`, which Polars reads, too."""
         return data_frame(self.rows())
 
     def points(self) -> pandas.DataFrame:
-        """A row an evaluation: the run, what of its config varies among these, step, loss and accuracies."""
-        configs = [flattened(result.run.model_dump(mode="json")) for result in self]
-        names = dict.fromkeys(name for config in configs for name in config)
-        varying = [name for name in names if any(config.get(name) != configs[0].get(name) for config in configs)]
-        return data_frame([
-            {"run": result.id}
-            | {f"config.{name}" if name in POINT else name: config.get(name) for name in varying}
-            | {name: point[name] for name in POINT[1:]}
-            for result, config in zip(self, configs, strict=True)
-            for point in result.curve
-        ])  # fmt: skip
+        """A row an evaluation: the run, step, loss and accuracies, then every field of the config."""
+        return data_frame(point_rows(self.store, [one.id for one in self]))
 
     def table(self) -> Shown:
         """A row a run: what it is, and how it ended."""
         differ = differences([(one.run.describe(), one.run.model_dump(mode="json")) for one in self])
         rows = [
-            [one.id, ", ".join(filter(None, (one.run.describe(), said))), one.summary.steps,
+            [one.id, ", ".join(filter(None, (one.run.describe(), said, one.mark))), one.summary.steps,
              percent(one.visible), percent(one.holdout), one.summary.solved_step]
             for one, said in zip(self, differ, strict=True)
         ]  # fmt: skip
@@ -223,7 +222,10 @@ class Results(Sequence[Result]):
         return f"{plural(len(self), 'run')} in {self.store.folder}{failed}{left}"
 
     def _repr_html_(self) -> str:
-        return self.table()._repr_html_()
+        """The first of them as a table: a store may hold thousands."""
+        more = len(self) - SHOWN
+        table = replace(self[:SHOWN].table(), title=repr(self))
+        return html(table) + (f"<p>and {more:,} more; <code>.frame()</code> has all</p>" if more > 0 else "")
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from hardgap.core.run import Run
 from hardgap.runs.driver import SweepProgress, run_sweep
 from hardgap.runs.listing import conditions
 from hardgap.runs.signals import Signals, interrupt
+from hardgap.runs.stackable import stacking
 from hardgap.runs.store import Store, open_store
 from hardgap.runs.watching import run_lines, sweep_lines
 
@@ -54,13 +55,15 @@ def sweep(
     on: str = "local",
     workers: int | None = None,
     seconds: float | None = None,
+    stack: int | None = None,
     watch: bool | Callable[[SweepProgress], None] = True,
 ) -> Results:
     """Train what is missing of these runs in worker processes, as many as cores, for at most so many seconds.
 
     What is finished comes back, each run once, in the order asked for; `.failed` says which failed and why, `.left`
-    what is not done. Killed or stopped, the same call goes on from there. `on` says where: `local`,
-    `ray`, `ray://HOST:PORT` or `slurm` (docs/scale.md).
+    what is not done. Killed or stopped, the same call goes on from there. `on` says where: `local`, `ray`,
+    `ray://HOST:PORT` or `slurm` (docs/scale.md). With `stack=8`, eight runs of one shape at a time are trained as one
+    network (docs/stacking.md), which is for a GPU.
 
         runs = hg.grid(hg.Automaton(150, hide=2), seed=range(5), unrolling__feedback=["soft", "hard"])
         frame = hg.sweep(runs, store="runs").frame()
@@ -69,7 +72,9 @@ def sweep(
     wanted = list({run.id: run for run in ([runs] if isinstance(runs, Run) else runs)}.values())
     _tell_other_code(opened, wanted)
     tell = watch if callable(watch) else sweep_lines(at_once=False) if watch else lambda now: None
-    if run_sweep(opened, wanted, on=on, workers=workers, seconds=seconds, on_progress=tell) == "interrupted":
+    with stacking(wanted, stack, workers, on) as (ordered, processes):
+        ended = run_sweep(opened, ordered, on=on, workers=processes, seconds=seconds, on_progress=tell)
+    if ended == "interrupted":
         raise KeyboardInterrupt
     found = _results(opened, [run.id for run in wanted], left=wanted)
     for run_id, why in found.failed.items():

@@ -26,11 +26,16 @@ from hardgap.worlds.chains.task import SymbolicTask, decode_freely
 ENDLESS = Budget(steps=10**6, evaluate_every=10**6)
 
 
-def trainer_at(shape: str) -> Trainer:
-    """A run of Experiment 1 at one of the shapes, about to begin."""
+def run_at(shape: str) -> AutomatonRun:
+    """A run of Experiment 1 at one of the shapes."""
     width, batch, _ = GEOMETRIES[shape]
     sizes = {"width": width, "train_rows": 2_000, "test_rows": 128}
-    return build_trainer(AutomatonRun(rule="150", hide=(2,), **sizes, optimiser=Optimiser(batch=batch), budget=ENDLESS))
+    return AutomatonRun(rule="150", hide=(2,), **sizes, optimiser=Optimiser(batch=batch), budget=ENDLESS)
+
+
+def trainer_at(shape: str) -> Trainer:
+    """The same about to begin."""
+    return build_trainer(run_at(shape))
 
 
 def chains_trainer() -> Trainer:

@@ -78,7 +78,7 @@ def _contenders(shape: str) -> dict[str, Callable[[], object]]:
 
         def step() -> None:
             with engine.using(name):
-                trainer._update()
+                trainer.update()
 
         return step
 

@@ -50,7 +50,7 @@ def _training(engines: dict[str, str]) -> Work:
     found = {}
     for name, build in engines.items():
         with engine.using(build):
-            found[name] = _by(build, chains_trainer()._update)
+            found[name] = _by(build, chains_trainer().update)
     return found
 
 

@@ -31,6 +31,8 @@ COMMANDS = {
     "sweep": "Train every combination that a TOML file asks for.",
     "reproduce": "Run what is missing of the paper's claims; print measured beside published.",
     "report": "Which claims of the paper hold: one page with every verdict, table and figure.",
+    "suite": "Judge your network on fixed gaps, beside references; check and compare cards.",
+    "atlas": "A rule's eight gaps: what is determined, what similarity says, what training gave.",
     "rule": "A rule's table, formula, class and a picture of its rollout.",
     "identify": "Does what is visible determine what is hidden?",
     "baselines": "Every interpolation method on the same gap, at five levels of representation.",
@@ -40,7 +42,7 @@ COMMANDS = {
     "construct": "Encoder weights that compute a rule exactly, verified and saved.",
     "runs": "List, show, export, import, certify and remove measured runs.",
     "document": "Write what was measured into README and the pages of docs/.",
-    "checks": "Which engine computes here, and why.",
+    "checks": "What computes here, and what is missing for which feature.",
     "bench": "Speed, as ratios against what you would otherwise use.",
 }
 

@@ -16,7 +16,7 @@ Measured = tuple[Any, list[Table]]
 
 def bench(
     what: Annotated[
-        Literal["all", "training", "rollout", "symbolic", "scale"],
+        Literal["all", "training", "rollout", "symbolic", "scale", "gpu"],
         Parameter(help="Which of them; all: the first three."),
     ] = "all",
     /,
@@ -24,6 +24,8 @@ def bench(
     updates: Annotated[int, Parameter(help="Training steps a round.")] = 6,
     examples: Annotated[int, Parameter(help="Derivations decoded a round.")] = 2_048,
     rounds: Annotated[int, Parameter(help="Interleaved rounds; ratios are medians over them.")] = 3,
+    stacks: Annotated[str, Parameter(help="gpu: sizes of the stacks.")] = "1,2,4,8,16,32",
+    device: Annotated[Literal["cuda", "mps", "cpu"], Parameter(help="gpu: where to measure.")] = "cuda",
     runs: Annotated[int, Parameter(help="Trivial runs of each sweep that `scale` times.")] = 100,
     output: Show = TABLES,
 ) -> None:
@@ -32,14 +34,19 @@ def bench(
     training: the native engine, the eager one and a plain PyTorch script, on one core and on the whole machine.
     rollout: CellPyLib and CAX against the bit-sliced stepper (needs `pip install hardgap[bench]`).
     symbolic: training and decoding of Experiment 2, the same contenders (the plain script is an nn.Transformer).
+    gpu: runs one at a time against stacks of them (`--stack`), at both shapes.
     scale: what a sweep costs besides training, local and on Ray (needs `pip install hardgap[ray]`; docs/scale.md).
 
-    Example: `hardgap bench training --rounds 5`
+    Examples: `hardgap bench training --rounds 5`, `hardgap bench gpu --stacks 1,8,64 --json`
     """
     from hardgap.core.errors import BadInput
 
     if min(updates, examples, rounds, runs - 1) < 1:
         raise BadInput("--updates, --examples and --rounds must be at least 1, --runs at least 2")
+    if what == "gpu":
+        data, shown = _gpu(_sizes(stacks), device, updates, rounds)
+        output.show(data, shown)
+        return
     parts: dict[str, Callable[[], Measured]] = {
         "training": lambda: _training(updates, rounds),
         "rollout": lambda: _rollout(rounds),
@@ -91,6 +98,42 @@ def _step(row: dict[str, Any]) -> list[str]:
 def _times(row: dict[str, Any]) -> list[str]:
     ratios = (f"{row[f'times {other}']:.2f}" if f"times {other}" in row else "" for other in ("eager", "plain"))
     return [row["name"], f"{row['cpu_ms']:.1f}", *ratios]
+
+
+def _sizes(text: str) -> list[int]:
+    from hardgap.core.errors import BadInput
+
+    sizes = [int(part) for part in text.split(",") if part.strip().isdecimal() and int(part)]
+    if len(sizes) != len(text.split(",")):
+        raise BadInput(f"--stacks {text}: write sizes such as 1,2,4,8")
+    return sizes
+
+
+def _gpu(sizes: list[int], device: str, updates: int, rounds: int) -> Measured:
+    from hardgap.bench.gpu import machine, measure_stacks
+    from hardgap.bench.training import GEOMETRIES
+    from hardgap.core.errors import BadInput
+
+    found: dict[str, Any] = {"device": device}
+    tables = []
+    for shape, (width, batch, repeats) in reversed(GEOMETRIES.items()):
+        try:
+            rows = measure_stacks(shape, device, sizes, updates * repeats, rounds, _say)
+        except BadInput as error:
+            raise BadInput(
+                f"there is no {device} device here; `hardgap bench gpu --device cpu` measures the same on the CPU"
+            ) from error
+        found[shape], found["machine"] = rows, machine(device)
+        numbers = ["ms a step", "run-steps/s", "times single"]
+        figures = ("ms_a_step", 1), ("run_steps_a_second", 1), ("times_single", 2)
+        title = f"Stacks at the {shape}'s shape (width {width}, batch {batch}), {machine(device)}"
+        bits = {True: "as alone", False: "others", None: ""}
+        shown = [
+            [row["name"], *(f"{row[name]:.{digits}f}" for name, digits in figures), bits[row["same_bits_as_alone"]]]
+            for row in rows
+        ]
+        tables.append(Table(title, ["trained", *numbers, "bits"], shown, right=numbers))
+    return found, tables
 
 
 def _rollout(rounds: int) -> Measured:

@@ -2,21 +2,112 @@
 
 from __future__ import annotations
 
-from hardgap.cli.output import TABLES, Show
+import os
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from hardgap.cli.output import STORE, TABLES, Show, StoreFolder
 from hardgap.core.table import Table
 
+FEATURES = {
+    "DataFrames: frame(), points()": ("pandas", ["pandas"]),
+    "runs export --parquet": ("parquet", ["pyarrow"]),
+    "runs export --to tensorboard": ("tensorboard", ["tensorboard"]),
+    "runs export --to mlflow": ("mlflow", ["mlflow-skinny|mlflow", "sqlalchemy", "alembic"]),
+    "runs export --to wandb-offline": ("wandb", ["wandb"]),
+    "runs export --to trackio": ("trackio", ["trackio"]),
+    "bench rollout, compared": ("bench", ["cax", "cellpylib"]),
+    "sweeps on Ray": ("ray", ["ray"]),
+    "sweeps on SLURM": ("slurm", ["submitit"]),
+    "building the documentation": ("docs", ["sphinx", "furo", "myst-nb"]),
+}
+"""What is not there with every installation: the extra that brings it, and its packages (of some, either will do)."""
+SHARED = ("nfs", "cifs", "smb", "sshfs", "lustre", "gpfs", "beegfs", "ceph", "glusterfs", "9p")
 
-def checks(*, output: Show = TABLES) -> None:
-    """Which engine computes here, and why: the native one needs a library that was built when installing.
 
-    HARDGAP_ENGINE, or `--engine` of the commands that train, takes another.
+def checks(*, store: StoreFolder = STORE, output: Show = TABLES) -> None:
+    """What computes here, and what is missing for which feature: versions, cores, engine, the store's file system.
 
-    Example: `HARDGAP_ENGINE=eager hardgap checks`
+    The native engine needs a library that was built when installing. HARDGAP_ENGINE, or `--engine` of the commands that
+    train, takes another.
+
+    Try:
+
+        hardgap checks
+        HARDGAP_ENGINE=eager hardgap checks
     """
     from hardgap.nn.native import engine
     from hardgap.nn.native.build import BUILDS
     from hardgap.runs.versions import versions
 
-    found = {"engine": engine.why(), **{f"build {build}": engine.state_of(build) for build in BUILDS}, **versions()}
-    rows = [[name, value] for name, value in found.items()]
-    output.show(found, [Table("What computes here", ["field", "value"], rows)])
+    found: dict[str, Any] = {
+        "engine": engine.why(),
+        **{f"build {build}": engine.state_of(build) for build in BUILDS},
+        **versions(),
+        "cores": _cores(),
+        "store": f"{store}, on {file_system(store)}",
+    }
+    features = {name: _state(extra, packages) for name, (extra, packages) in FEATURES.items()}
+    features["report --pdf"] = _browser()
+    tables = [
+        Table("What computes here", ["field", "value"], [list(item) for item in found.items()]),
+        Table("What else is here", ["feature", "state"], [list(item) for item in features.items()]),
+    ]
+    output.show(found | {"features": features}, tables)
+
+
+def _cores() -> str:
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return f"{usable} of {os.cpu_count()} may be used; a run takes one"
+
+
+def file_system(folder: Path) -> str:
+    """The kind of file system that a folder is, or would be, on; of one that machines share, what that means."""
+    place = folder.resolve()
+    kinds = _mounted()
+    found = next((kinds[one] for one in (place, *place.parents) if one in kinds), None)
+    if found is None:
+        return "an unknown file system"
+    if any(one in found for one in SHARED):
+        return f"{found}: use a store from one machine at a time, SQLite cannot guard it between several"
+    return found
+
+
+def _mounted() -> dict[Path, str]:
+    """The file system of each mount point, as Linux tells it; the last one mounted there counts."""
+    try:
+        lines = Path("/proc/self/mountinfo").read_text().splitlines()
+    except OSError:
+        return {}
+    split = (line.partition(" - ") for line in lines)
+    return {Path(_unescaped(before.split()[4])): after.split()[0] for before, _, after in split}
+
+
+def _unescaped(path: str) -> str:
+    return path.replace("\\040", " ")
+
+
+def _state(extra: str, packages: list[str]) -> str:
+    """The versions that are here, or the command that installs what is missing."""
+    found = [next(filter(None, map(_version, either.split("|"))), None) for either in packages]
+    if None in found:
+        return f"missing: pip install 'hardgap[{extra}]'"
+    return ", ".join(filter(None, found))
+
+
+def _version(package: str) -> str | None:
+    try:
+        return f"{package} {version(package)}"
+    except PackageNotFoundError:
+        return None
+
+
+def _browser() -> str:
+    from hardgap.core.errors import BadInput
+    from hardgap.report.pdf import find_browser
+
+    try:
+        return find_browser()
+    except BadInput as missing:
+        return f"missing: {missing}"

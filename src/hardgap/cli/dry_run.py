@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hardgap.cli.output import Output, choose_engine
 from hardgap.cli.progress import show_parts
+from hardgap.core.errors import BadInput
 from hardgap.core.table import Table
 from hardgap.core.wording import duration, plural
 
@@ -28,6 +29,8 @@ def show_dry_run(studies: Sequence[Study], asked: Asked, output: Output) -> None
 
     check_workers(asked.workers)
     choose_engine(asked.engine)
+    if asked.stack is not None:
+        raise BadInput("--dry-run tries runs one at a time: leave --stack out; `hardgap bench gpu` measures stacks")
     workers = asked.workers or os.cpu_count() or 1
     wanted = most_informative_first(with_seeds(studies, asked), asked.scale)
     store = Store(asked.store, create=False) if (asked.store / DATABASE).exists() else None

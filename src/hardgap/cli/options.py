@@ -6,7 +6,7 @@ said about the option. It is not set where it is not given, so every default sta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
@@ -30,6 +30,15 @@ ScaleName = Annotated[Literal["smoke", "desk", "paper"], Parameter(help="Where d
 Hide = Annotated[str | None, Parameter(help="Patterns to hide, by number or by all their cells: 3 or 011; 1,4,12.")]
 HideRandom = Annotated[int | None, Parameter(help="Hide this many patterns, drawn at random.")]
 HideSeed = Annotated[int, Parameter(help="Seed of that draw.")]
+
+Conditions = Annotated[
+    tuple[str, ...],
+    Parameter(
+        negative="",
+        help="FIELD=VALUE: only runs whose config says so, e.g. rule=150 or unrolling.feedback=soft. Fields "
+        "named once must all agree; of one that is named again, any value will do.",
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -116,6 +125,17 @@ def check_seed(seed: int, option: str = "--seed") -> None:
     """Refuse what no generator takes."""
     if seed < 0:
         raise BadInput(f"{option} {seed}: a seed is not negative")
+
+
+def fields_and_values(conditions: Iterable[str]) -> list[tuple[str, str]]:
+    """What `--where` was told."""
+    found = []
+    for text in conditions:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise BadInput(f"--where {text}: write FIELD=VALUE, such as rule=150")
+        found.append((name.strip(), value.strip()))
+    return found
 
 
 def _read(name: str, option: Written, text: str) -> Any:

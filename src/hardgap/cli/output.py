@@ -28,6 +28,10 @@ Engine = Annotated[
     Literal["auto", "native", "eager"] | None,
     Parameter(name="--engine", help="What computes; a run that has begun goes on with its own if not given."),
 ]
+Stack = Annotated[
+    int | None,
+    Parameter(name="--stack", help="Train so many runs of one shape as one network, for a GPU; docs/stacking.md."),
+]
 Place = Annotated[
     str, Parameter(name="--on", help="Where to train: local, ray, ray://HOST:PORT or slurm (docs/scale.md).")
 ]
@@ -71,11 +75,16 @@ def complain_in_between(sentence: str) -> None:
     os.write(2, f"\nhardgap: {sentence}\n".encode())
 
 
-def choose_engine(engine: str | None) -> None:
-    """Take the engine that was asked for, here and in workers; refused if it is not there."""
+def choose_engine(engine: str | None, stack: int | None = None, on: str = "local") -> None:
+    """Take the engine that was asked for, here and in workers; refused if it is not there, or stacks nothing."""
     from hardgap.nn.native.engine import choose
+    from hardgap.runs.stackable import check_stack
 
     choose(engine)
+    try:
+        check_stack(stack, on)
+    except BadInput as error:
+        raise error.about("--stack") from error
 
 
 def show_written(asked: Path, written: Sequence[Path]) -> None:

@@ -14,7 +14,9 @@ from hardgap.cli.writing import check_file
 
 def report(
     *,
-    results: Annotated[Path, Parameter(help="Folder of measured runs.")] = Path("results"),
+    results: Annotated[
+        Path | None, Parameter(help="Folder of measured runs; `results`, or what came with hardgap, if not given.")
+    ] = None,
     out: Annotated[Path, Parameter(help="Where the page is written.")] = Path("hardgap-report.html"),
     pdf: Annotated[Path | None, Parameter(help="Also print it to this file, if there is a browser.")] = None,
     output: Show = TABLES,
@@ -31,17 +33,20 @@ def report(
         hardgap report --json
     """
     from hardgap.report.pdf import find_browser, print_page
+    from hardgap.runs.packaged import own_results
     from hardgap.runs.results import write_text
     from hardgap.studies.ledger import as_dict, ledger_table, read_claims, summary
     from hardgap.studies.report_page import report_page
+    from hardgap.suites.references import read_cards
 
+    results = results or own_results()
     check_file("--out", out)
     if pdf is not None:
         check_file("--pdf", pdf)
     browser = find_browser() if pdf is not None else ""
     with show_parts(f"reading {results}") as told:
         claims = read_claims(results, told=told)
-        write_text(out, report_page(claims, told))
+        write_text(out, report_page(claims, told, read_cards(results / "suite")))
         if pdf is not None:
             told(f"printing {pdf}", 0, 0)
             print_page(browser, out, pdf)

@@ -31,7 +31,8 @@ def reproduce(
     """Run what is missing of a claim, then print measured beside published.
 
     One seed of everything comes before a second seed of anything, so that a short budget tells the most.
-    The committed measurements can be taken in first: `hardgap runs import results/`.
+    `--no-run` trains nothing; without a store it shows the measurements that came with hardgap. They can be taken into
+    one: `hardgap runs import`.
 
     Try:
 

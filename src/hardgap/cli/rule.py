@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 from rich.text import Text
 
 from hardgap.cli.options import check_seed
-from hardgap.cli.output import TABLES, Show, out
+from hardgap.cli.output import TABLES, Show, err, out
+from hardgap.cli.writing import check_figure
 from hardgap.core.errors import BadInput
 from hardgap.core.table import Table
 
@@ -21,6 +23,7 @@ def rule(
     steps: Annotated[int, Parameter(help="Timesteps in the picture.")] = 30,
     random: Annotated[bool, Parameter(negative="", help="Start from a random row instead of one cell.")] = False,
     seed: int = 0,
+    figure: Annotated[Path | None, Parameter(help="Also draw it: FILE.svg, .png or .pdf.")] = None,
     output: Show = TABLES,
 ) -> None:
     """A rule's truth table, algebraic normal form, equivalence class, and a picture of its rollout.
@@ -29,6 +32,7 @@ def rule(
 
         hardgap rule 110
         hardgap rule D --random
+        hardgap rule 30 --figure rule-30.pdf
         hardgap rule "(L1 ^ (C | R1)) | (L2 & R2)" --json
     """
     import numpy as np
@@ -40,6 +44,7 @@ def rule(
     check_seed(seed)
     if not 1 <= width <= 10_000 or not 0 <= steps <= 10_000:
         raise BadInput("--width must be 1 to 10000 and --steps 0 to 10000")
+    check_figure(figure)
     facts = {
         "rule": parsed.name,
         "radius": parsed.radius,
@@ -58,13 +63,17 @@ def rule(
             Table("Truth table", ["pattern", "neighbourhood", "output"], neighbourhoods, ["pattern", "output"])
         )
     output.show(facts, tables)
-    if output.for_a_program:
-        return
     row = np.zeros(width, dtype=np.uint8)
     row[width // 2] = 1
     if random:
         row = np.random.default_rng(seed).integers(0, 2, width, dtype=np.uint8)
-    draw(rollout(parsed, row, steps))
+    if figure is not None:
+        from hardgap.report.figures import rule_figure, save_figure
+
+        save_figure(rule_figure(parsed, rollout(parsed, row, steps)), figure)
+        err().print(f"{figure} written")
+    if not output.for_a_program:
+        draw(rollout(parsed, row, steps))
 
 
 def draw(states: object) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
+from hardgap.cli.options import Conditions, fields_and_values
 from hardgap.cli.output import STORE, TABLES, Output, Show, StoreFolder, Trust, complain, err
 from hardgap.cli.progress import show_parts
 from hardgap.core.errors import BadInput
@@ -15,7 +16,7 @@ from hardgap.core.parts import part
 from hardgap.core.table import Table
 from hardgap.core.wording import as_text, differences, duration, flattened, percent, plural
 from hardgap.runs.digest import STATUSES, Damaged
-from hardgap.runs.listing import Listed, check_list
+from hardgap.runs.listing import Listed, check_list, stacked_mark
 from hardgap.runs.replicas import as_data, both_ends, made_with, remove_replica
 from hardgap.runs.store import Row, Store
 from hardgap.runs.summary import restarts
@@ -45,6 +46,7 @@ def as_dict(run: Listed) -> dict[str, Any]:
         "solved_step": summary.get("solved_step"),
         "restarts": summary.get("restarts", []),
         "stopped": run.stopped,
+        "engine": run.engine,
         "seconds": round(run.seconds, 1),
         "error": run.error,
     }
@@ -68,7 +70,7 @@ def show_runs(store: Store, found: list[Listed], of: int, output: Output) -> Non
 def _runs_table(title: str, data: list[dict[str, Any]]) -> Iterator[Table]:
     columns = {
         "run": [d["run"] for d in data],
-        "about": [", ".join(filter(None, (d["about"], d["differs"]))) for d in data],
+        "about": [", ".join(filter(None, (d["about"], d["differs"], stacked_mark([d["engine"]])))) for d in data],
         "status": [d["status"] for d in data],
         "steps": [d["steps"] for d in data],
         "visible %": [percent(d["visible"]) for d in data],
@@ -88,14 +90,7 @@ def _runs_table(title: str, data: list[dict[str, Any]]) -> Iterator[Table]:
 def list_runs(
     *,
     status: Annotated[str | None, Parameter(help="Only queued, running, done or failed ones.")] = None,
-    where: Annotated[
-        tuple[str, ...],
-        Parameter(
-            negative="",
-            help="FIELD=VALUE: only runs whose config says so, e.g. rule=150 or unrolling.feedback=soft. Fields "
-            "named once must all agree; of one that is named again, any value will do.",
-        ),
-    ] = (),
+    where: Conditions = (),
     sort: Annotated[
         str,
         Parameter(
@@ -114,7 +109,8 @@ def list_runs(
 ) -> None:
     """List the runs of a store, the newest last.
 
-    Where runs read the same and are not, the fields by which they differ stand behind.
+    Where runs read the same and are not, the fields by which they differ stand behind; so does `stacked` of runs that
+    were trained as part of a stack (`--where engine=stacked` lists these alone).
 
     Try:
 
@@ -126,7 +122,7 @@ def list_runs(
         raise BadInput(f"--status {status}: choose {', '.join(STATUSES)}")
     if limit is not None and limit < 0:
         raise BadInput(f"--limit {limit}: give a number of runs, or 0 for all")
-    wanted = [_field_and_value(text) for text in where] + ([("status", status)] if status is not None else [])
+    wanted = fields_and_values(where) + ([("status", status)] if status is not None else [])
     most = limit or None if limit is not None or output.for_a_program else SHOWN
     first = _reversed(sort) if reverse else sort
     check_list(wanted, first)
@@ -141,13 +137,6 @@ def list_runs(
 
 def _reversed(sort: str) -> str:
     return sort.removeprefix("-") if sort.startswith("-") else f"-{sort}"
-
-
-def _field_and_value(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise BadInput(f"--where {text}: write FIELD=VALUE, such as rule=150")
-    return name.strip(), value.strip()
 
 
 @runs.command
@@ -185,29 +174,17 @@ def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.4f}"
 
 
-@runs.command
-def export(folder: Path, /, *, store: StoreFolder = STORE) -> None:
-    """Write every finished run to FOLDER, one JSON file each.
-
-    Example: `hardgap runs export results/`
-    """
-    from hardgap.runs.results import export_runs
-
-    opened = Store(store, create=False)
-    with show_parts(f"writing {folder}"):
-        written = export_runs(opened, opened.rows(), folder)
-    err().print(f"{plural(len(written), 'file')} written to {folder}")
-
-
 @runs.command(name="import")
-def import_results(folder: Path, /, *, store: StoreFolder = STORE) -> None:
+def import_results(folder: Path | None = None, /, *, store: StoreFolder = STORE) -> None:
     """Take in the runs that were exported to FOLDER, and weights that FOLDER/weights has of them.
 
-    Example: `hardgap runs import results/`
+    Without FOLDER: the measured runs that came with hardgap. Example: `hardgap runs import results/`
     """
     from hardgap.runs.kept_weights import take_weights
+    from hardgap.runs.packaged import own_results
     from hardgap.runs.results import import_runs
 
+    folder = folder or own_results()
     opened = Store(store)
     with show_parts(f"reading {folder}"):
         new, known = import_runs(opened, folder)
@@ -253,9 +230,9 @@ def rm(
     return int(kept is not None)
 
 
-# Retraining, and weights as files, live in a file of their own.
-for _name in ("retrain", "weights"):
-    runs.command(f"hardgap.cli.retrain:{_name}", name=_name)
+# These live in files of their own.
+for _name, _file in {"export": "export", "plot": "plot", "retrain": "retrain", "weights": "retrain"}.items():
+    runs.command(f"hardgap.cli.{_file}:{_name}", name=_name)
 
 
 @runs.command

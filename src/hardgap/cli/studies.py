@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import STORE, Engine, Output, Place, StoreFolder, choose_engine, err
+from hardgap.cli.output import STORE, Engine, Output, Place, Stack, StoreFolder, choose_engine, err
 from hardgap.cli.writing import check_figure, check_folder
 from hardgap.core.errors import BadInput
 from hardgap.core.specs import Scale
@@ -40,6 +40,7 @@ class Asked:
     on: Place = "local"
     workers: Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")] = None
     engine: Engine = None
+    stack: Stack = None
     store: StoreFolder = STORE
 
 
@@ -53,12 +54,12 @@ def measure_studies(
     """Everything that can be refused is refused first; then what is missing is run, and all is measured."""
     from hardgap.cli.progress import show_parts
     from hardgap.cli.sweep import check_workers, parse_duration, run_and_report
-    from hardgap.core.parts import part
-    from hardgap.runs.store import Store
+    from hardgap.runs.packaged import own_results
+    from hardgap.runs.store import DATABASE, Store
     from hardgap.studies.measure import judged, measure
     from hardgap.studies.study import most_informative_first
 
-    choose_engine(asked.engine)
+    choose_engine(asked.engine, asked.stack, asked.on)
     chosen = with_seeds(studies, asked)
     if asked.figure is not None:
         check_figure(asked.figure)
@@ -69,24 +70,52 @@ def measure_studies(
         check_folder("--baselines", baselines)
     check_workers(asked.workers, asked.on)
     seconds = parse_duration(asked.budget) if asked.budget else None
+    nowhere = asked.store == STORE and not (STORE / DATABASE).exists()
+    if nowhere and not asked.run and keep is None and own_results().is_dir():
+        return 0, _measured_before(chosen, asked, baselines)
     store, code = Store(asked.store, create=asked.run), 0
     kept = {one.name: baselines or asked.store / one.folder for one in chosen}
     if asked.run:
         left = _prepare(chosen, asked.scale, store, kept, seconds)
         runs = most_informative_first(chosen, asked.scale)
-        code = run_and_report(store, runs, on=asked.on, workers=asked.workers, seconds=left) if runs else 0
+        code = (
+            run_and_report(store, runs, on=asked.on, workers=asked.workers, seconds=left, stack=asked.stack)
+            if runs
+            else 0
+        )
     if keep is not None:
         _keep(store, chosen, asked.scale, keep)
     with show_parts("reading the runs") as on_progress:
         results = judged([measure(one, asked.scale, store, kept[one.name], on_progress) for one in chosen])
     for missing in dict.fromkeys(kept[one.name] for one in chosen if one.prepare and not kept[one.name].exists()):
         err().print(f"nothing has been measured in {missing}; what is committed is under results/")
-    if asked.figure is not None:
+    _draw(results, asked.figure)
+    return code, results
+
+
+def _measured_before(studies: Sequence[Study], asked: Asked, baselines: Path | None) -> list[StudyResult]:
+    """Where no store was named and none is here, there is what came with hardgap."""
+    from hardgap.cli.progress import show_parts
+    from hardgap.runs.packaged import own_results
+    from hardgap.studies.ledger import kept_in
+    from hardgap.studies.measure import judged, measure, taken_in
+
+    results = own_results()
+    err().print(f"there is no store {asked.store}: these are the runs in {results}")
+    wanted = {run.id for one in studies for run in one.runs(asked.scale)}
+    with show_parts(f"reading {results}") as told, taken_in(results, only=wanted) as store:
+        found = [measure(one, asked.scale, store, baselines or kept_in(results, one), told) for one in studies]
+        _draw(found := judged(found), asked.figure)
+    return found
+
+
+def _draw(results: Sequence[StudyResult], figure: Path | None) -> None:
+    if figure is not None:
+        from hardgap.core.parts import part
         from hardgap.report.figures import save_figure
 
         drawn = [one for one in results if one.study.figure is not None]
-        save_figure(part(_figure_of(chosen))(drawn), asked.figure)
-    return code, results
+        save_figure(part(_figure_of([one.study for one in results]))(drawn), figure)
 
 
 def with_seeds(studies: Sequence[Study], asked: Asked) -> list[Study]:

@@ -15,6 +15,7 @@ from hardgap.cli.output import (
     Engine,
     Place,
     Show,
+    Stack,
     StoreFolder,
     choose_engine,
     complain,
@@ -37,6 +38,7 @@ def sweep(
     workers: Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")] = None,
     budget: Annotated[str | None, Parameter(help="Stop after this long, e.g. 90m; the next call goes on.")] = None,
     engine: Engine = None,
+    stack: Stack = None,
     store: StoreFolder = STORE,
     output: Show = TABLES,
 ) -> int:
@@ -68,14 +70,14 @@ def sweep(
     from hardgap.runs.store import Store
     from hardgap.runs.sweep import read_sweep
 
-    choose_engine(engine)
+    choose_engine(engine, stack, on)
     runs = read_sweep(file)
     check_workers(workers, on)
     seconds = parse_duration(budget) if budget else None
     opened = Store(store)
     known = opened.progress([run.id for run in runs])
     tell_other_code(opened, [run for run in runs if run.id not in known])
-    code = run_and_report(opened, runs, on=on, workers=workers, seconds=seconds)
+    code = run_and_report(opened, runs, on=on, workers=workers, seconds=seconds, stack=stack)
     ids = [run.id for run in runs]
     show_runs(opened, opened.listed(ids=ids if output.for_a_program else ids[-SHOWN:]), len(ids), output)
     return code
@@ -109,12 +111,14 @@ def run_and_report(
     on: str = "local",
     workers: int | None = None,
     seconds: float | None = None,
+    stack: int | None = None,
 ) -> int:
     """Train what is missing, with progress; the exit code: 0, 1 if a run failed, 130 if interrupted."""
     from hardgap.cli.progress import show_sweep
     from hardgap.runs.driver import run_sweep
+    from hardgap.runs.stackable import stacking
 
-    with Signals(_stop, interrupt), show_sweep() as tell:
+    with stacking(runs, stack, workers, on) as (runs, workers), Signals(_stop, interrupt), show_sweep() as tell:
         ended = run_sweep(store, runs, on=on, workers=workers, seconds=seconds, on_progress=tell)
     with store.wanted((run.id, 0) for run in runs) as wanted:
         counts = {status: number for status, (number, _) in wanted.counts().items()}

@@ -34,6 +34,7 @@ def ui(
         hardgap ui --results results --bundle site
     """
     from hardgap.cli.progress import show_parts
+    from hardgap.runs.packaged import own_results
     from hardgap.runs.results import import_runs
     from hardgap.runs.store import Store
     from hardgap.ui.serve import serve
@@ -48,8 +49,8 @@ def ui(
             new, known = import_runs(opened, results)
             take_weights(opened, results)
         err().print(f"{plural(new, 'run')} of {results} taken in, {known} were here")
-    elif Path("results").is_dir():  # in a clone, the networks that are kept there work at once
-        results = Path("results")
+    elif own_results().is_dir():  # in a clone, the networks that are kept there work at once
+        results = own_results()
     opened.close()
     if bundle is not None:
         _write(bundle, store, results)

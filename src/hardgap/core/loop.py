@@ -8,9 +8,9 @@ it bitwise as if nothing had happened.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -19,6 +19,9 @@ from hardgap.core.specs import Budget, Optimiser
 from hardgap.core.task import Point, Task
 
 Stopped = Literal["budget", "solved", "diverged", "interrupted"]
+E = TypeVar("E")
+Turns = Generator[None, None, E]
+"""All of a training but its updates: an update is due at every turn, and how it ended is its value."""
 
 
 @dataclass
@@ -31,15 +34,20 @@ class Observer:
     should_stop: Callable[[], bool] = lambda: False
 
 
-class Adam(Protocol):
+class Moments(Protocol):
+    """What Adam remembers, in the form that PyTorch's has."""
+
+    def state_dict(self) -> dict[str, Any]: ...
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None: ...
+
+
+class Adam(Moments, Protocol):
     """What the loop asks of Adam: PyTorch's, or one quicker for some networks with a state of the same form."""
 
     @property
     def param_groups(self) -> list[dict[str, Any]]: ...
     def zero_grad(self, set_to_none: bool = True) -> None: ...
     def step(self) -> object: ...
-    def state_dict(self) -> dict[str, Any]: ...
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None: ...
 
 
 def plain_adam(model: nn.Module, chosen: Optimiser) -> Adam:
@@ -64,32 +72,35 @@ class Trainer:
     seed: int
     step: int = 0
     curve: list[Point] = field(default_factory=list)
-    make_adam: Callable[[nn.Module, Optimiser], Adam] = plain_adam
+    make_adam: Callable[[nn.Module, Optimiser], Moments] = plain_adam
 
     def __post_init__(self) -> None:
         self.model = self.task.model()
-        self._adam = self._fresh_adam()
+        self.adam = self._fresh_adam()
         self._loss_sum, self._loss_count = 0.0, 0
         self._before: dict[str, Tensor] = {}
         self.attempt, self.began = 0, 0
 
     def run(self, observer: Observer | None = None) -> Stopped:
         """Train until the budget is spent, the rule is solved (if asked to stop then), or told to stop."""
-        observer = observer or Observer()
         # Plug-in networks may draw (dropout); the draws are a function of (seed, step) and stay in here.
         with torch.random.fork_rng(devices=[]):
-            while True:
-                # Looked at before, not after, an update: a state saved from `on_step` still owes this point.
-                if self._is_due():
-                    self._evaluate(observer)
-                if (ended := self._ended()) is not None:
-                    return ended
-                if self.step == self.budget.restart_at and not self.attempt and self.task.contradicted(self.model):
-                    self._start_again()
-                if observer.should_stop():
-                    return "interrupted"
-                self._update()
-                observer.on_step(self.step)
+            return driven(self.turns(observer or Observer()), self.update)
+
+    def turns(self, observer: Observer) -> Turns[Stopped]:
+        """Evaluations, restart and end; whoever goes through them makes the updates, alone or with other trainers'."""
+        while True:
+            # Looked at before, not after, an update: a state saved from `on_step` still owes this point.
+            if self._is_due():
+                self._evaluate(observer)
+            if (ended := self._ended()) is not None:
+                return ended
+            if self.step == self.budget.restart_at and not self.attempt and self.task.contradicted(self.model):
+                self._start_again()
+            if observer.should_stop():
+                return "interrupted"
+            yield
+            observer.on_step(self.step)
 
     def _is_due(self) -> bool:
         """Whether this step is to be evaluated and has not been."""
@@ -101,28 +112,40 @@ class Trainer:
         """Fresh weights and a fresh optimiser; the step goes on counting."""
         self.attempt, self.began = self.attempt + 1, self.step
         self.model = self.task.restart(self.attempt)
-        self._adam = self._fresh_adam()
+        self.adam = self._fresh_adam()
 
-    def _fresh_adam(self) -> Adam:
+    def _fresh_adam(self) -> Moments:
         return self.make_adam(self.model, self.optimiser)
 
-    def _update(self) -> None:
-        self._draw_from((self.seed << 32) ^ self.step)
-        for group in self._adam.param_groups:
-            group["lr"] = learning_rate_at(self.optimiser, self.step, self.budget.steps)
-        self._adam.zero_grad(set_to_none=True)
+    @property
+    def learning_rate(self) -> float:
+        return learning_rate_at(self.optimiser, self.step, self.budget.steps)
+
+    def update(self) -> None:
+        """One step."""
+        adam = cast(Adam, self.adam)  # what is updated with others has moments alone, and does not come here
+        self.draw()
+        for group in adam.param_groups:
+            group["lr"] = self.learning_rate
+        adam.zero_grad(set_to_none=True)
         total = 0.0
         for loss in self.task.losses(self.model, self.step - self.began):
             loss.backward()  # type: ignore[no-untyped-call]
             total += float(loss.detach())
         if self.optimiser.clip is not None:
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.optimiser.clip)
-        self._adam.step()
-        self._loss_sum += total
+        adam.step()
+        self.updated(total)
+
+    def updated(self, loss: float) -> None:
+        """Note an update, and the loss that it was made for."""
+        self._loss_sum += loss
         self._loss_count += 1
         self.step += 1
 
-    def _draw_from(self, seed: int) -> None:
+    def draw(self) -> None:
+        """From here on, what is drawn is what this step draws."""
+        seed = (self.seed << 32) ^ self.step
         if next(self.model.parameters()).is_cpu:
             torch.default_generator.manual_seed(seed)  # the same draws, without asking after every kind of device
         else:
@@ -162,7 +185,7 @@ class Trainer:
         tensors = {f"model.{name}": tensor for name, tensor in self.weights().items()}
         tensors |= {f"before.{name}": tensor for name, tensor in self._before.items()}
         names = [name for name, _ in self.model.named_parameters()]
-        for index, moments in self._adam.state_dict()["state"].items():
+        for index, moments in self.adam.state_dict()["state"].items():
             tensors |= {f"adam.{names[index]}.{key}": value.clone() for key, value in moments.items()}
         meta = {
             "step": self.step,
@@ -177,19 +200,29 @@ class Trainer:
         self.attempt, self.began = meta.get("attempt", (0, 0))
         if self.attempt:
             self.model = self.task.restart(self.attempt)
-            self._adam = self._fresh_adam()
+            self.adam = self._fresh_adam()
         self.model.load_state_dict(under("model.", tensors))
         self._before = under("before.", tensors)
         self.step = meta["step"]
         self.curve = [Point.from_dict(point) for point in meta["curve"]]
         self._loss_sum, self._loss_count = meta["loss"]
-        packed = self._adam.state_dict()
+        packed = self.adam.state_dict()
         for index, (name, parameter) in enumerate(self.model.named_parameters()):
             if moments := under(f"adam.{name}.", tensors):
                 if any(moments[key].shape != parameter.shape for key in ("exp_avg", "exp_avg_sq")):
                     raise ValueError(f"Adam's moments of {name} have another shape")
                 packed["state"][index] = {key: value.clone() for key, value in moments.items()}
-        self._adam.load_state_dict(packed)
+        self.adam.load_state_dict(packed)
+
+
+def driven(turns: Turns[E], update: Callable[[], object]) -> E:
+    """A training to its end, with an update at every turn."""
+    while True:
+        try:
+            next(turns)
+        except StopIteration as ended:
+            return cast(E, ended.value)
+        update()
 
 
 def solved_streak(curve: list[Point], budget: Budget) -> int:

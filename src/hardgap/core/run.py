@@ -139,6 +139,10 @@ class Run(Spec):
         """The SHA-256 of the weights that it starts from, if they are not random."""
         return None
 
+    def stack_shape(self) -> str:
+        """What runs must share to be trained as one stack, where their world can."""
+        return self.id
+
     def plugins(self) -> dict[str, str | None]:
         """The user's own code that it runs: import path, and the source that it must have, if that is recorded."""
         return {}

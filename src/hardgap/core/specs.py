@@ -104,7 +104,7 @@ class Budget(Spec):
     steps: Positive = Field(examples=[1000], description="training steps, at most")
     evaluate_every: Positive = Field(50, description="steps from one evaluation to the next")
     stop_after_solved: Positive | None = Field(None, description="stop after this many solved evaluations in a row")
-    solved_at: float = Field(0.99, gt=0, le=1)
+    solved_at: float = Field(0.99, gt=0, le=1, description="visible and holdout accuracy of a solved evaluation")
     restart_at: Positive | None = Field(
         None, description="the step at which a network that contradicts what is visible starts again, cooler"
     )

@@ -16,6 +16,7 @@ class World:
     run        what a run of it asks for
     task       from a run (and whether it is to be the certificate's decoy) to its data, loss and score
     table      from a run and its curve to the table that tells how it ended
+    stacks     from a task to what a stack of runs asks of it (`core/stack.py`); None if its runs are trained one by one
     opens      from a trained network, names of analyses and a seed to what is found inside it, by analysis
     shows      tables of what was found: by analysis, a function that makes one
     asks       from a trained network and integers to its answer
@@ -26,6 +27,7 @@ class World:
     run: type[Run]
     task: str
     table: str
+    stacks: str | None = None
     opens: str | None = None
     shows: str | None = None
     asks: str | None = None

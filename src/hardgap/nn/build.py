@@ -12,14 +12,15 @@ from hardgap.core.errors import BadInput
 from hardgap.core.plugins import blamed, load_plugin
 from hardgap.nn.conv import Conv
 from hardgap.nn.encoder import Encoder
-from hardgap.nn.spec import ConvSpec, EncoderSpec, PluginSpec
+from hardgap.nn.references import build_reference
+from hardgap.nn.spec import ConvSpec, EncoderSpec, ModelSpec, PluginSpec, ReferenceSpec
 
 OUTSIDE = "keep what it remembers in parameters or buffers and draw noise with torch, or a run cannot be gone on with"
 UPDATES = 3
 """Made of a plug-in network, to see whether it can be gone on with."""
 
 
-def build_model(spec: EncoderSpec | ConvSpec | PluginSpec, *, width: int, seed: int) -> nn.Module:
+def build_model(spec: ModelSpec, *, width: int, seed: int) -> nn.Module:
     """A fresh network whose initial weights are a pure function of the spec, the width and the seed."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -27,6 +28,8 @@ def build_model(spec: EncoderSpec | ConvSpec | PluginSpec, *, width: int, seed: 
             return Encoder(width, **spec.model_dump(exclude={"kind"}))
         if isinstance(spec, ConvSpec):
             return Conv(**spec.model_dump(exclude={"kind"}))
+        if isinstance(spec, ReferenceSpec):
+            return build_reference(spec, width)
         if isinstance(spec, PluginSpec):
             return _plugin(spec, width, seed)
         assert_never(spec)

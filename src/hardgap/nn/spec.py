@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
@@ -21,10 +21,10 @@ def _check_size(weights: int) -> None:
 class _Transformer(Spec):
     """The paper's sizes (§3.4, §4.6): 64 dimensions, 4 heads, 2 layers, 128 hidden units."""
 
-    dim: Positive = 64
-    heads: Positive = 4
-    layers: Positive = 2
-    ffn: Positive = 128
+    dim: Positive = Field(64, description="numbers in the state of a cell or token; divisible by the heads")
+    heads: Positive = Field(4, description="attention heads of each layer")
+    layers: Positive = Field(2, description="blocks of attention and feed-forward")
+    ffn: Positive = Field(128, description="hidden units of each feed-forward part")
     stacks: ClassVar[int] = 1
 
     @model_validator(mode="after")
@@ -38,8 +38,8 @@ class _Transformer(Spec):
 class EncoderSpec(_Transformer):
     """The paper's encoder (§3.4)."""
 
-    kind: Literal["encoder"] = "encoder"
-    position_std: float = Field(1.0, ge=0)
+    kind: Literal["encoder"] = Field("encoder", description="the paper's network")
+    position_std: float = Field(1.0, ge=0, description="standard deviation with which positions start")
     positions: Literal["random", "waves"] = Field(
         "random",
         description="how they start: at random, or as sines and cosines around the ring, which suits wide rows",
@@ -49,10 +49,10 @@ class EncoderSpec(_Transformer):
 class Seq2SeqSpec(_Transformer):
     """The encoder-decoder of Experiment 2 (§4.6)."""
 
-    kind: Literal["seq2seq"] = "seq2seq"
+    kind: Literal["seq2seq"] = Field("seq2seq", description="the paper's encoder-decoder")
     layers: Positive = Field(2, description="of the encoder, and as many of the decoder")
-    embedding_std: float = Field(1.0, ge=0)
-    position_std: float = Field(1.0, ge=0)
+    embedding_std: float = Field(1.0, ge=0, description="standard deviation with which tokens' embeddings start")
+    position_std: float = Field(1.0, ge=0, description="standard deviation with which positions start")
     dropout: float = Field(0.0, ge=0, lt=1, description="of embeddings and of what each block adds, while training")
     stacks = 2
 
@@ -60,9 +60,9 @@ class Seq2SeqSpec(_Transformer):
 class ConvSpec(Spec):
     """The ceiling (§4.5): a convolution that is local by construction."""
 
-    kind: Literal["conv"] = "conv"
-    channels: Positive = 64
-    layers: Positive = 2
+    kind: Literal["conv"] = Field("conv", description="a convolution in the encoder's place")
+    channels: Positive = Field(64, description="of each layer")
+    layers: Positive = Field(2, description="the first sees the neighbours, the others the cell alone")
     radius: Positive = Field(1, description="cells that the first layer sees on each side; at least the rule's")
 
     @model_validator(mode="after")
@@ -74,9 +74,12 @@ class ConvSpec(Spec):
 class PluginSpec(Spec):
     """A user's own network: `package.module:factory`, called with the row width and `args`."""
 
-    kind: Literal["plugin"] = "plugin"
-    factory: str = Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")
-    args: dict[str, bool | int | float | str] = {}  # noqa: RUF012 (pydantic copies it)
+    kind: Literal["plugin"] = Field("plugin", description="a network of your own")
+    factory: str = Field(
+        pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$",
+        description="what makes it, package.module:name, called with the width",
+    )
+    args: dict[str, bool | int | float | str] = Field({}, description="named arguments that the factory is given, too")
     source: Source | None = Field(None, description="SHA-256 of the code, as `plugins.source_of` has it")
 
     def with_changes(self, changes: dict[str, Any]) -> dict[str, Any]:
@@ -85,4 +88,28 @@ class PluginSpec(Spec):
         return super().with_changes(changes if same else {"source": None} | changes)
 
 
-ModelSpec = Annotated[EncoderSpec | ConvSpec | PluginSpec, Field(discriminator="kind")]
+class ReferenceSpec(_Transformer):
+    """A network that the suite compares with (`nn/references.py`); sizes that it has no use for are left alone."""
+
+    kind: Literal["reference"] = Field("reference", description="a network that the suite compares with")
+    network: Literal["relative", "rotary", "looped", "gru", "mixer", "mlp", "linear"] = Field(
+        description="which of them"
+    )
+
+
+ModelSpec = Annotated[EncoderSpec | ConvSpec | ReferenceSpec | PluginSpec, Field(discriminator="kind")]
+
+KINDS: tuple[str, ...] = tuple(one.model_fields["kind"].default for one in get_args(get_args(ModelSpec)[0]))
+
+TOLD_BY = {"factory": "plugin", "network": "reference"}
+"""Fields that only one kind of network has, so that a table with one of them need not name its kind."""
+
+
+def with_kind(table: dict[str, Any]) -> dict[str, Any]:
+    """A table of a network's fields with its kind, if they tell it.
+
+    >>> with_kind({"factory": "nets:make"})["kind"], with_kind({"layers": 3})
+    ('plugin', {'layers': 3})
+    """
+    told = next((kind for field, kind in TOLD_BY.items() if field in table), None)
+    return table if told is None else {"kind": told} | table

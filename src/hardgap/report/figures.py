@@ -20,6 +20,7 @@ from matplotlib.patches import Rectangle
 from hardgap.core.errors import BadInput
 from hardgap.runs.summary import restarts
 from hardgap.worlds.automaton.gap import Trajectory
+from hardgap.worlds.automaton.rule import Rule
 
 P = ParamSpec("P")
 FORMATS = (".png", ".svg", ".pdf")
@@ -81,6 +82,46 @@ def setup_figure(trajectory: Trajectory, row: int = 0) -> Figure:
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     return figure
+
+
+@styled
+def rule_figure(rule: Rule, states: np.ndarray) -> Figure:
+    """A rule: the output of every neighbourhood, in one line where they are few, and below it a rollout."""
+    steps, width = states.shape
+    few = rule.radius <= 2
+    wide = 7.5
+    tall = min(10.0, max(0.6, wide * steps / width))
+    figure = Figure(figsize=(wide, tall + (1.1 if few else 0.4)), layout="constrained")
+    figure.suptitle(f"Rule {rule.name}", x=0.01, ha="left", fontsize=11)
+    heights = [0.6, tall] if few else [tall]
+    *above, below = figure.subplots(len(heights), 1, height_ratios=heights, squeeze=False)[:, 0]
+    for axes in above:
+        _outputs(axes, rule)
+    below.imshow(states, cmap="Greys", vmin=0, vmax=1.25, aspect="auto", interpolation="nearest")
+    below.set_xticks([])
+    below.set_ylabel("timestep")
+    below.spines[:].set_visible(False)
+    return figure
+
+
+def _outputs(axes: Axes, rule: Rule) -> None:
+    """Neighbourhoods from the last to the first, as Wolfram writes them, each above the cell that it makes."""
+    size = 7.5 if rule.radius == 1 else 5
+    for place, pattern in enumerate(reversed(range(rule.patterns))):
+        shade = "#333333" if rule.table[pattern] else "white"
+        axes.add_patch(Rectangle((place + 0.3, 0), 0.4, 0.4, facecolor=shade, edgecolor="#888888", linewidth=0.8))
+        axes.text(
+            place + 0.5,
+            0.75,
+            rule.pattern_text(pattern),
+            ha="center",
+            va="center",
+            fontsize=size,
+            rotation=0 if rule.radius == 1 else 90,
+        )
+    axes.set_xlim(0, rule.patterns)
+    axes.set_ylim(-0.1, 1.1)
+    axes.set_axis_off()
 
 
 @styled

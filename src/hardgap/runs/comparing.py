@@ -25,10 +25,23 @@ def compared(row: Row, curve: Curve, again: Row, again_curve: Curve) -> dict[str
         "run": row.id,
         "about": row.config.describe(),
         "experiment": row.config.experiment,
-        "identical": curve == again_curve,
+        "identical": agrees(curve, again_curve),
         "committed": _end(row, curve),
         "again": _end(again, again_curve),
     }
+
+
+def agrees(kept: Any, again: Any) -> bool:
+    """Whether a curve says again what was kept; what an older result did not yet measure is not compared.
+
+    >>> agrees([{"step": 5, "holdout": 1.0}], [{"step": 5, "holdout": 1.0, "ops": [1.0, 0.5]}])
+    True
+    """
+    if isinstance(kept, dict) and isinstance(again, dict):
+        return all(name in again and agrees(value, again[name]) for name, value in kept.items())
+    if isinstance(kept, list) and isinstance(again, list):
+        return len(kept) == len(again) and all(map(agrees, kept, again))
+    return bool(kept == again)
 
 
 def _end(row: Row, curve: Curve) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,15 @@ from torch import Tensor, nn
 
 from hardgap.core.checkpoint import CorruptFile, load_weights
 from hardgap.core.errors import BadInput
-from hardgap.core.loop import Observer, Stopped, Trainer
+from hardgap.core.loop import Moments, Observer, Stopped, Trainer, Turns, driven
 from hardgap.core.run import Run
+from hardgap.core.specs import Optimiser
+from hardgap.core.stack import Member
 from hardgap.core.task import Point, Trained
 from hardgap.nn.native import engine
 from hardgap.nn.native.adam import adam_for, library_of
 from hardgap.runs.checkpoints import SNAPSHOTS, Checkpoints, start_from
+from hardgap.runs.stackable import stack_for, why_not
 from hardgap.runs.store import Store
 from hardgap.runs.versions import machine, versions
 from hardgap.runs.weights import announce, at_end, find_weights, is_here
@@ -30,10 +34,16 @@ HEARTBEAT_SECONDS = 2.0
 CHECKPOINT_SECONDS = 15.0
 
 
-def build_trainer(run: Run, *, decoy: bool = False, store_folder: Path | None = None) -> Trainer:
+def build_trainer(
+    run: Run,
+    *,
+    decoy: bool = False,
+    store_folder: Path | None = None,
+    make_adam: Callable[[nn.Module, Optimiser], Moments] = adam_for,
+) -> Trainer:
     """A run at its very start: fresh weights, or those that it names, which the store keeps."""
     task = build_task(run, decoy=decoy)
-    trainer = Trainer(task, run.optimiser, run.budget, run.seed, make_adam=adam_for)
+    trainer = Trainer(task, run.optimiser, run.budget, run.seed, make_adam=make_adam)
     if (initial := run.starts_from()) is not None:
         if store_folder is None:
             raise BadInput(f"run {run.id} starts from given weights, and no store was named that keeps them")
@@ -59,21 +69,32 @@ class Execution:
         self.machines: list[str] = []
         self._lost = False
         self._last_beat = self._last_save = time.monotonic()
+        if self.engine == engine.STACKED and why_not(self.run) is not None:
+            self.engine = "auto"
 
     def __call__(self) -> Stopped | None:
         """Train; None if the claim was lost to someone else."""
         found = self.state()
-        with engine.using(self._engine_for(found)):
-            return self._train(found)
+        chosen = self._engine_for(found)
+        with engine.using(chosen), torch.random.fork_rng(devices=[]):
+            if chosen != engine.STACKED:
+                return driven(self._turns(found), lambda: self.trainer.update())
+            stack = stack_for(self.run)
+            return driven(self._turns(found, stacked=True), lambda: stack.update([self.trainer]))
 
-    def _train(self, found: State | None) -> Stopped | None:
-        self.trainer = build_trainer(self.run, store_folder=self.store.folder)
+    def turns_in_stack(self) -> Turns[Stopped | None]:
+        """The run, to be updated together with others by whoever has this engine in use."""
+        return (yield from self._turns(self.state(), stacked=True))
+
+    def _turns(self, found: State | None, *, stacked: bool = False) -> Turns[Stopped | None]:
+        make_adam = Member if stacked else adam_for
+        self.trainer = build_trainer(self.run, store_folder=self.store.folder, make_adam=make_adam)
         if found is not None:
             self._resume(*found)
-        self._record_engine()
+        self._record_engine(stacked=stacked)
         observer = Observer(self._on_step, self._on_point, self._on_transition, self._should_stop)
-        stopped = self.trainer.run(observer)
-        self._save_state()
+        stopped = yield from self.trainer.turns(observer)
+        self.save_state()
         if self._lost:
             return None
         if stopped == "interrupted":
@@ -122,9 +143,9 @@ class Execution:
             ) from error
         return began
 
-    def _record_engine(self) -> None:
+    def _record_engine(self, *, stacked: bool) -> None:
         library = library_of(self.trainer.model)
-        now = library.name if library else engine.EAGER
+        now = engine.STACKED if stacked else library.name if library else engine.EAGER
         if self.engines and self.engines[-1] != now:
             print(f"hardgap: run {self.run.id} was begun with {self.engines[-1]}, goes on with {now}", file=sys.stderr)
         if self.engines[-1:] != [now]:
@@ -176,7 +197,7 @@ class Execution:
     def _on_step(self, step: int) -> None:
         now = time.monotonic()
         if now - self._last_save > self.checkpoint_seconds:
-            self._save_state()
+            self.save_state()
         elif now - self._last_beat > HEARTBEAT_SECONDS:
             self._is_mine()
         self.watcher.on_step(step)
@@ -210,7 +231,7 @@ class Execution:
     def _should_stop(self) -> bool:
         return self._lost or self.watcher.should_stop()
 
-    def _save_state(self) -> None:
+    def save_state(self) -> None:
         if not self._is_mine():
             return
         now = time.monotonic()

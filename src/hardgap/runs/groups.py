@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hardgap.runs.listing import Where, condition
+from hardgap.runs.listing import STACKED, Where, condition, stacked_mark
 from hardgap.runs.store import Store
 from hardgap.runs.summary import SUCCESS
 
@@ -34,11 +34,17 @@ def groups(store: Store, where: Where = (), *, limit: int = 50, offset: int = 0)
     chosen, values = condition(where)
     found = store.query(
         f"SELECT min(id), min(about), count(*), sum(status = 'done'), sum(coalesce({HOLDOUT} >= {SUCCESS}, 0)), "
-        f"avg({HOLDOUT}), count(*) OVER () FROM runs {chosen} "
+        f"avg({HOLDOUT}), sum({STACKED}), count(*) OVER () FROM runs {chosen} "
         f"GROUP BY {REST} ORDER BY max(created) DESC, min(id) LIMIT ? OFFSET ?",
         [*values, limit, offset],
     )
-    return (found[0][-1] if found else 0), [Group(one[0], without_seed(one[1]), *one[2:-1]) for one in found]
+    return (found[0][-1] if found else 0), [Group(one[0], _about(one[1], one[2], one[-2]), *one[2:-2]) for one in found]
+
+
+def _about(about: str | None, runs: int, stacked: int) -> str:
+    """What they are, and how many of them were trained in a stack."""
+    mark = stacked_mark(["stacked"] * stacked + [None] * (runs - stacked))
+    return ", ".join(filter(None, (without_seed(about), mark)))
 
 
 def group_of(store: Store, run_id: str) -> list[str]:

@@ -26,7 +26,9 @@ from hardgap.worlds import WORLDS
 Where = Iterable[tuple[str, str]]
 """Fields with a value each. All fields must agree; one that is named again may have either value."""
 
-PLAIN = ("status", "stopped")
+ENGINE = "CASE WHEN json_valid(versions) THEN json_extract(versions, '$.engine') END"
+STACKED = f"coalesce({ENGINE} LIKE '%stacked%', 0)"
+PLAIN = {"status": "status", "stopped": "stopped", "engine": ENGINE}
 NUMBERS = {"steps": "step", "seconds": "seconds", "created": "created", "finished": "finished", "run": "id"}
 SUMMARY = {
     "visible": "final_visible",
@@ -56,13 +58,30 @@ class Listed:
     finished: float | None
     summary: dict[str, Any] | None
     config: dict[str, Any]
+    engine: str | None  # of a finished run; the first ones have none written down
+
+    @property
+    def mark(self) -> str:
+        return stacked_mark([self.engine])
+
+
+def stacked_mark(engines: Iterable[str | None]) -> str:
+    """How many of some runs were trained in a stack, in words; nothing if none was.
+
+    >>> stacked_mark(["stacked"]), stacked_mark(["eager", "stacked"]), stacked_mark(["eager", None])
+    ('stacked', '1 of 2 stacked', '')
+    """
+    found = ["stacked" in (engine or "") for engine in engines]
+    return "" if not any(found) else "stacked" if all(found) else f"{sum(found)} of {len(found)} stacked"
 
 
 def as_listed(record: Record, so_far: Callable[[Record], dict[str, Any] | None]) -> Listed:
     """A record as a list shows it; `so_far` sums up a run that is not finished."""
     shown = {name: value for name, value in record._asdict().items() if name in Listed.__dataclass_fields__}
     summary = json.loads(record.summary) if record.summary else so_far(record)
-    return Listed(**shown | {"about": record.about or "", "summary": summary, "config": json.loads(record.config)})
+    engine = json.loads(record.versions or "{}").get("engine")
+    read = {"about": record.about or "", "summary": summary, "config": json.loads(record.config), "engine": engine}
+    return Listed(**shown | read)
 
 
 def check_list(where: Where, sort: str) -> None:
@@ -108,7 +127,7 @@ def ordering(sort: str) -> tuple[str, list[Any]]:
 def _expression(name: str) -> tuple[str, list[str]]:
     """A field that runs are asked for as SQL, with its values."""
     if name in PLAIN:
-        return name, []
+        return PLAIN[name], []
     if not ARGUMENT.fullmatch(name) and name not in config_fields():
         raise BadInput(_unknown(name))
     return "CASE WHEN json_valid(config) THEN json_extract(config, ?) END", [f"$.{name}"]

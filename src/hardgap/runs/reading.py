@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from hardgap.core.errors import BadInput
 from hardgap.core.run import Run
 from hardgap.runs.digest import COLUMNS, Damaged, Record, check, curve_digest
-from hardgap.runs.listing import Listed, Where, as_listed, condition, ordering
+from hardgap.runs.listing import ENGINE, Listed, Where, as_listed, condition, ordering
 from hardgap.runs.summary import summary_as_dict
 from hardgap.worlds import parse_run
 
@@ -196,6 +196,11 @@ class Reader:
         found = self._records("WHERE family = ? AND id != ? AND status = 'done' ORDER BY step DESC", run.family, run.id)
         # The index may be damaged too, so what it led to is asked again.
         return [row.id for row in self._whole(found, self._row) if row.config.family == run.family]
+
+    def engines(self, ids: Iterable[str]) -> dict[str, str | None]:
+        """What trained each of these runs, as far as it is written down."""
+        query = f"SELECT id, {ENGINE} FROM runs WHERE id IN (SELECT value FROM json_each(?))"
+        return dict(self.query(query, [json.dumps(list(ids))]))
 
     def progress(self, ids: Iterable[str]) -> dict[str, tuple[str, int]]:
         """Status and step of each run, without reading anything else."""

@@ -10,7 +10,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -64,15 +64,16 @@ def as_text(row: Row, curve: list[dict[str, Any]]) -> str:
     return "{\n" + ",\n".join(lines) + ',\n "curve": [\n' + points + "\n ]\n}\n"
 
 
-def import_runs(store: Store, folder: Path) -> tuple[int, int]:
-    """Take in every file under `folder` that is named like a run; how many were new, how many already here.
+def import_runs(store: Store, folder: Path, only: Container[str] | None = None) -> tuple[int, int]:
+    """Take in every file under `folder` that is named like a run, or like one of `only`; how many were new, or here.
 
     All files are read before the first is taken in, and all are taken in at once, so a damaged one leaves the store as
     it was.
     """
     if not folder.is_dir():
         raise BadInput(f"there is no folder {folder}")
-    read = [read_result(path) for path in sorted(folder.rglob("*.json")) if RUN_FILE.fullmatch(path.name)]
+    files = [path for path in sorted(folder.rglob("*.json")) if RUN_FILE.fullmatch(path.name)]
+    read = [read_result(path) for path in files if only is None or path.stem in only]
     taken = store.put_all_done(read)
     return sum(taken), len(taken) - sum(taken)
 
@@ -93,10 +94,7 @@ class _File(Spec):
 def read_result(path: Path) -> Result:
     """What a results file holds, or why it is none."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"), parse_constant=_finite, parse_float=_finite)
-        if not isinstance(data, dict):
-            raise ValueError("it holds no table of names and values")
-        _check_texts(data)
+        data = read_json(path)
         file = validated(_File, data)
         run = parse_run(file.config)
         check_curve(run, file.curve)
@@ -105,6 +103,15 @@ def read_result(path: Path) -> Result:
     if run.id != file.run:
         raise BadInput(f"{path} is damaged: its content does not belong to the config it holds")
     return run, data["curve"], file.stopped, data["versions"], file.seconds
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A table of names and values in which every number is one and every text can be printed; else `ValueError`."""
+    data = json.loads(path.read_text(encoding="utf-8"), parse_constant=_finite, parse_float=_finite)
+    if not isinstance(data, dict):
+        raise ValueError("it holds no table of names and values")
+    _check_texts(data)
+    return data
 
 
 def _check_texts(data: object) -> None:

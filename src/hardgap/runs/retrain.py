@@ -11,6 +11,7 @@ from hardgap.core.loop import Observer
 from hardgap.core.run import check_plugins
 from hardgap.nn.native import engine
 from hardgap.runs.checkpoints import Checkpoints, initial_path, keep_initial
+from hardgap.runs.comparing import agrees
 from hardgap.runs.replicas import keep_replica
 from hardgap.runs.store import Row, Store
 from hardgap.runs.train import train_here
@@ -43,7 +44,7 @@ def retrain_run(store: Store, row: Row, watcher: Observer) -> Retrained:
         beside.add([row.config])
     train_here(beside, row.config, watcher, engine=_engine_of(row))
     curve = beside.curve(row.id)
-    again = Retrained(beside.get(row.id), curve, curve == store.curve(row.id))
+    again = Retrained(beside.get(row.id), curve, agrees(store.curve(row.id), curve))
     mine = made.folder.with_name(f"{row.id}.{os.getpid()}")
     try:
         made.folder.rename(mine)  # of two processes that come this far, one succeeds

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from hardgap.core.errors import BadInput
@@ -72,8 +72,15 @@ def execute_claimed(
 
 def carry_out(execution: Execution) -> Stopped | None:
     """An execution to its end; a run that fails by its own fault is marked so, with the reason."""
-    try:
+    with blamed_on(execution):
         return execution()
+
+
+@contextmanager
+def blamed_on(execution: Execution) -> Iterator[None]:
+    """What goes wrong in here by a run's own fault is written down with it."""
+    try:
+        yield
     except (BadInput, KeyboardInterrupt, sqlite3.Error):
         raise
     except BaseException as error:  # whatever a user's own network raises, SystemExit too

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from hardgap.core.errors import BadInput
 from hardgap.core.plugins import take_over
+from hardgap.runs import stackable
 from hardgap.runs.owner import me
 from hardgap.runs.signals import INTERRUPTED, STOPPING, Signals
 from hardgap.runs.store import Store
@@ -65,6 +66,11 @@ def work(store: Store, runs: list[str], stop: threading.Event, checkpoint_second
     single_thread()
     owner = me()
     with store.wanted((run_id, 0) for run_id in runs) as wanted:
+        if rows := stackable.asked():
+            from hardgap.runs.stacked import work_stacked
+
+            work_stacked(store, wanted, owner, stop, checkpoint_seconds, rows)
+            return
         while not stop.is_set():
             run_id = store.claim_from(wanted, owner)
             if run_id is not None:

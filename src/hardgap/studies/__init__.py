@@ -16,5 +16,5 @@ from hardgap.studies import (
 )
 from hardgap.studies.circuits import study as circuits
 from hardgap.studies.interpolation import study as interpolation
-from hardgap.studies.symbolic import ambiguity, bounds, coverage, inside, relations, table
+from hardgap.studies.symbolic import ambiguity, bounds, calibration, coverage, inside, relations, table
 from hardgap.studies.tempered import cliff, dial, explain, forecast, target, wide

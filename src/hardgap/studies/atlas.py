@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
 from hardgap.core.specs import Scale
-from hardgap.core.table import Table
-from hardgap.studies.measure import Measured, StudyResult, pooled
 from hardgap.studies.study import Arm, study
 from hardgap.theory.cube import agreement, rule_labels
 from hardgap.worlds.automaton.gap import Gap
@@ -76,29 +74,17 @@ def every_gap() -> Iterator[tuple[Rule, int]]:
             yield rule, pattern
 
 
-@study("atlas", tables="hardgap.studies.atlas:atlas_tables", ours=True)
+@study(
+    "atlas",
+    tables="hardgap.studies.atlas_cells:atlas_tables",
+    figure="hardgap.studies.atlas_figure:atlas_figure",
+    ours=True,
+)
 def atlas(scale: Scale) -> Iterator[Arm]:
     """One recipe recovers nearly every determined gap of one pattern in the 256 elementary rules."""
     for rule, pattern in every_gap():
         run = until_first_solved(tempered(scale, str(rule.number), (pattern,)))
         yield Arm({"rule": str(rule.number), "pattern": pattern}, (run,))
-
-
-def atlas_tables(results: Sequence[StudyResult]) -> list[Table]:
-    """What was forecast against what came of it: a row for each kind of gap."""
-    (result,) = results
-    kinds: dict[tuple[str, int, str], list[Measured]] = {}
-    for arm in result.arms:
-        known = foresee(parse_rule(str(arm.labels["rule"])), int(arm.labels["pattern"]))
-        kind = "no" if known.determined is None else f"in {known.determined} steps"
-        kinds.setdefault((kind, known.agreeing, known.says), []).append(arm)
-    columns = ["determined", "neighbours that agree", "forecast", "gaps", "trained", "recovered", "median steps"]
-    rows = [[*kind, len(arms), *_outcome(pooled(arms, {}))] for kind, arms in sorted(kinds.items())]
-    return [Table(f"Every gap of one pattern, {result.scale} scale", columns, rows, columns[3:])]
-
-
-def _outcome(arm: Measured) -> list[object]:
-    return [arm.n, arm.recovered, arm.median_steps]
 
 
 def write_forecast(path: Path) -> None:

@@ -10,16 +10,21 @@ from pathlib import Path
 
 from hardgap.core.progress import Progress, silent
 from hardgap.report.document import Content, marks, read_page, write_page
-from hardgap.studies import index, ledger, machines, main_table_document
+from hardgap.studies import atlas_document, index, ledger, machines, main_table_document, stacking
 from hardgap.studies.circuits import document as circuits
 from hardgap.studies.symbolic import document as symbolic
 from hardgap.studies.tempered import document as tempered
+from hardgap.suites import document as suites
 
 PAGES = (
     "README.md",
+    "docs/atlas.md",
     "docs/circuits.md",
     "docs/fidelity.md",
+    "docs/ledger.md",
     "docs/machines.md",
+    "docs/main-table.md",
+    "docs/suite.md",
     "docs/symbolic.md",
     "docs/tempered.md",
     "results/README.md",
@@ -41,8 +46,11 @@ BLOCK_SETS = (
     BlockSet("Experiment 2", symbolic.BLOCKS, lambda results: symbolic.content(results / "symbolic")),
     BlockSet("every claim", ledger.BLOCKS, ledger.content),
     BlockSet("solved networks", circuits.BLOCKS, circuits.content),
+    BlockSet("the atlas", atlas_document.BLOCKS, atlas_document.content),
+    BlockSet("the suite", suites.BLOCKS, suites.content),
     BlockSet("the index", index.BLOCKS, index.content),
     BlockSet("other machines", machines.BLOCKS, machines.content),
+    BlockSet("stacks", stacking.BLOCKS, stacking.content),
 )
 
 

@@ -32,7 +32,7 @@ def content(results: Path) -> Content:
 
 def _files(results: Path) -> dict[str, list[str]]:
     """Every file with the studies that its run is part of, by its place in the folder."""
-    studies = _studies_by_run()
+    studies = studies_by_run()
     found = {}
     for path in sorted(results.rglob("*.json")):
         place = path.relative_to(results).as_posix()
@@ -40,7 +40,7 @@ def _files(results: Path) -> dict[str, list[str]]:
     return found
 
 
-def _studies_by_run() -> dict[str, list[str]]:
+def studies_by_run() -> dict[str, list[str]]:
     """The studies of each run, at whichever scale."""
     found: dict[str, dict[str, None]] = defaultdict(dict)
     for name, study in STUDIES.items():

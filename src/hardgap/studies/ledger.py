@@ -18,7 +18,7 @@ from hardgap.report.verdicts import Verdict, Word
 from hardgap.studies.measure import StudyResult, judged, measure, progress, taken_in
 from hardgap.studies.study import STUDIES, Study
 
-BLOCKS = ("ledger",)
+BLOCKS = ("ledger", "ledger-words")
 ORDER: tuple[Word, ...] = (
     "reproduced", "holds", "differs", "does not hold as written", "inconclusive", "not run", "paper is silent",
 )  # fmt: skip
@@ -109,12 +109,13 @@ def as_dict(claims: Sequence[StudyResult]) -> dict[str, Any]:
 
 
 def content(results: Path) -> Content:
-    """README's summary: the paper's claims by their words."""
+    """The paper's claims by their words, and README's summary: how many have each."""
     claims = read_claims(results, [one for one in STUDIES.values() if not one.ours])
     said = sorted(dict.fromkeys(map(phrase, claims)), key=lambda one: ORDER.index(word_of(one)))
     rows = [[one, *_listed(claim for claim in claims if phrase(claim) == one)] for one in said]
     table = Table("", ["verdict", "claims", "which"], rows, ["claims"])
-    return Content({"ledger": f"{paragraph(summary(claims))}{markdown([table]).lstrip()}"})
+    words = paragraph(summary(claims))
+    return Content({"ledger": f"{words}{markdown([table]).lstrip()}", "ledger-words": words})
 
 
 def phrase(one: StudyResult) -> str:

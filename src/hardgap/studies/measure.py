@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,6 +20,7 @@ from hardgap.core.table import Table
 from hardgap.report.render import Shown, data_frame, html
 from hardgap.report.statistics import bootstrap_interval, mean_interval, wilson
 from hardgap.report.verdicts import SILENT, UNJUDGED, Verdict, corrected, summed_up
+from hardgap.runs.listing import stacked_mark
 from hardgap.runs.results import import_runs
 from hardgap.runs.store import Store
 from hardgap.runs.summary import Summary, summarise
@@ -45,6 +46,7 @@ class Measured:
     value: Any = None
     scale: str = ""  # empty where numbers do not depend on it
     judged: Verdict | None = None  # among the other rows of its table
+    engines: tuple[str | None, ...] = ()  # of each run, as far as it is written down
 
     @property
     def n(self) -> int:
@@ -122,6 +124,7 @@ class Measured:
             found = {"value": self.value}
         else:
             found = {name: getattr(self, name) for name in FOUND} | {"runs": [run.id for run in self.runs]}
+            found |= {"stacked": mark} if (mark := stacked_mark(self.engines)) else {}
         published = self.published.as_dict() if self.published else None
         judged = self.comparison.as_dict()
         return {"labels": self.labels, "planned": self.planned, **found, "published": published, **judged}
@@ -190,12 +193,14 @@ def _plain(value: Any) -> Any:
 
 
 def tables_of(results: Iterable[StudyResult]) -> Iterator[Table]:
-    """Measured beside published; studies that share a table stand in one."""
+    """Measured beside published; studies that share a table stand in one. Runs of a stack are told in its title."""
     groups: dict[str, list[StudyResult]] = {}
     for result in results:
         groups.setdefault(result.study.tables, []).append(result)
     for path, together in groups.items():
-        yield from part(path)(together)
+        mark = stacked_mark(engine for result in together for arm in result.arms for engine in arm.engines)
+        for table in part(path)(together):
+            yield replace(table, title=f"{table.title} ({mark.replace('stacked', 'runs stacked')})") if mark else table
 
 
 def measure(
@@ -221,10 +226,12 @@ def measured(
     for place, arm in enumerate(arms):
         on_progress(", ".join(words(arm.labels)), place, len(arms))
         curves = store.curves(run.id for run in arm.runs)
+        engines = store.engines(curves)
         runs = tuple(run for run in arm.runs if run.id in curves)
         value = arm.compute(kept or store.folder) if arm.compute else None
         in_order = tuple(_as_far_as(curves[run.id], arm.until) for run in runs)
-        found.append(Measured(arm.labels, len(arm.runs), runs, in_order, arm.published, value))
+        made = tuple(engines[run.id] for run in runs)
+        found.append(Measured(arm.labels, len(arm.runs), runs, in_order, arm.published, value, engines=made))
     return found
 
 
@@ -247,12 +254,12 @@ def _table_of(one: StudyResult) -> tuple[str, str]:
 
 
 @contextmanager
-def taken_in(*results: Path) -> Iterator[Store]:
-    """A store with the exported runs of these folders, for as long as it is looked at."""
+def taken_in(*results: Path, only: Container[str] | None = None) -> Iterator[Store]:
+    """A store with the exported runs of these folders, or `only` some, for as long as it is looked at."""
     with TemporaryDirectory() as folder:
         store = Store(Path(folder))
         for one in results:
-            import_runs(store, one)
+            import_runs(store, one, only)
         yield store
 
 
@@ -273,6 +280,7 @@ def pooled(parts: Iterable[Measured], labels: Labels) -> Measured:
         whole if len(counts) == len(chosen) else None,
         scale=next((part.scale for part in chosen), ""),
         judged=UNJUDGED if any(part.judged == UNJUDGED for part in chosen) else None,
+        engines=tuple(engine for part in chosen for engine in part.engines),
     )
 
 

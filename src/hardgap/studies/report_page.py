@@ -25,6 +25,9 @@ from hardgap.studies.measure import StudyResult, tables_of
 from hardgap.studies.study import words
 from hardgap.studies.symbolic.words import symbolic_words
 from hardgap.studies.tempered.words import tempered_words
+from hardgap.suites.card import Card
+from hardgap.suites.document import cards_table, suite_words
+from hardgap.suites.figure import draw_references
 
 TITLES = {
     "main": "The main table",
@@ -39,6 +42,7 @@ TITLES = {
     "circuits": "Inside the networks",
     "symbolic": "Operators that were never seen together",
     "ambiguity": "Operators with a weaker filter of examples",
+    "calibration": "How well the networks of Experiment 2 are trained",
     "tempered": "Tempered feedback",
     "atlas": "Every gap of the elementary rules",
 }
@@ -64,10 +68,15 @@ rate and 10 of a mean. That no difference was found is not enough. `inconclusive
 Rows of one table are corrected together. `docs/verdicts.md` has all rules, `docs/fidelity.md` every choice that the
 paper leaves open.
 """
+SUITE = """
+The suite asks the question of every network: fixed gaps, all of them determined by the rows that are trained on, where
+similarity must be wrong, must be right, or depends on its weights. `hardgap suite run yourpackage:make --quick` sets a
+network of yours beside these references; `docs/suite.md` says what is asked.
+"""
 
 
-def report_page(claims: Sequence[StudyResult], told: Progress = silent) -> str:
-    """The whole page as HTML."""
+def report_page(claims: Sequence[StudyResult], told: Progress = silent, cards: Sequence[Card] = ()) -> str:
+    """The whole page as HTML; `cards` are those of the suite's references."""
     page = Page("Has a neural network learned a rule it was never shown?", LEAD, wide=True)
     page.parts.append(_counts(claims))
     page.paragraph(STORY)
@@ -83,6 +92,8 @@ def report_page(claims: Sequence[StudyResult], told: Progress = silent) -> str:
     for place, group in enumerate(groups):
         told(f"drawing {group[0].name}", place, len(groups))
         _section(page, group)
+    if cards:
+        _suite(page, cards)
     return page.html(f"hardgap {hardgap.__version__}: hardgap report makes this page again, from results/ alone.")
 
 
@@ -183,6 +194,14 @@ def _section(page: Page, group: list[StudyResult]) -> None:
         for table in tables_of(measured):
             above = {one.study.claim for one in claims}.issuperset(table.notes)
             page.table(replace(table, notes=()) if above else table)
+
+
+def _suite(page: Page, cards: Sequence[Card]) -> None:
+    page.heading("Beyond the paper: any network on the same gaps")
+    page.paragraph(SUITE)
+    page.paragraph(suite_words(cards))
+    page.figure(as_svg(draw_references(cards)), "Which gaps of the suite's quick part each reference recovers")
+    page.table(cards_table(cards))
 
 
 def _is_measured(one: StudyResult) -> bool:

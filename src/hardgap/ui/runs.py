@@ -16,7 +16,7 @@ from hardgap.core.errors import BadInput
 from hardgap.core.wording import flattened
 from hardgap.report.statistics import paired_p, wilson
 from hardgap.runs.groups import bands, group_of, groups, without_seed
-from hardgap.runs.listing import NUMBERS, PLAIN, SUMMARY, Listed, config_fields
+from hardgap.runs.listing import NUMBERS, PLAIN, SUMMARY, Listed, config_fields, stacked_mark
 from hardgap.runs.replicas import FOLDER as REPLICAS
 from hardgap.runs.replicas import remove_replica
 from hardgap.runs.store import Store
@@ -65,7 +65,7 @@ def as_row(one: Listed) -> dict[str, Any]:
     found = one.summary or {}
     return {
         "id": one.id,
-        "about": one.about,
+        "about": ", ".join(filter(None, (one.about, one.mark))),
         "status": one.status,
         "step": one.step,
         "steps": one.config["budget"]["steps"],
@@ -119,7 +119,7 @@ def show_group(asked: Asked) -> dict[str, Any]:
     recovered = sum(curve[-1]["holdout"] >= SUCCESS for curve in curves.values())
     return {
         "id": ids[0],
-        "about": without_seed(listed[0].about) if listed else "",
+        "about": _about(listed),
         "runs": [as_row(one) | {"seed": one.config.get("seed", 0)} for one in listed],
         "done": len(curves),
         "recovered": recovered,
@@ -138,7 +138,7 @@ def compare(asked: Asked) -> dict[str, Any]:
     counts = {"both": won.count((True, True)), "a": won.count((True, False)), "b": won.count((False, True)),
               "neither": won.count((False, False))}  # fmt: skip
     return {
-        "about": [without_seed(listed[0].about) if listed else "" for _, _, listed in sides],
+        "about": [_about(listed) for _, _, listed in sides],
         "ids": [ids[0] for ids, _, _ in sides],
         "pairs": pairs,
         "counts": counts,
@@ -153,6 +153,12 @@ def _members(store: Store, run_id: str) -> tuple[list[str], dict[str, list[dict[
     ids = group_of(store, run_id)[:MOST_RUNS]
     listed = {one.id: one for one in store.listed(ids=ids)}
     return ids, store.curves(ids), [listed[one] for one in ids if one in listed]
+
+
+def _about(listed: list[Listed]) -> str:
+    """What the runs of a group are, and how many of them were trained in a stack."""
+    words = (without_seed(listed[0].about), stacked_mark(one.engine for one in listed)) if listed else ()
+    return ", ".join(filter(None, words))
 
 
 def _holdout(curves: dict[str, list[dict[str, Any]]], listed: list[Listed]) -> dict[int, float]:

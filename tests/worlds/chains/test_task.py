@@ -164,14 +164,14 @@ def test_each_measure_sees_its_own_mistake() -> None:
 
     def judge(text: str) -> list[float]:
         judged = judge_tokens(codec, example, np.array([[codec.texts.index(word) for word in text.split()]]))
-        return [float(judged[name][0]) for name in ("exact", "pair", "f", "valid")]
+        return [*(float(judged[name][0]) for name in ("exact", "pair", "f", "valid")), *judged["ops"][0].tolist()]
 
-    assert judge("12 & 7 = 4 ; 4 | 9 = 13 ; & | <end>") == [1, 1, 1, 1]
-    assert judge("12 & 7 = 4 ; 4 ^ 9 = 13 ; & ^ <end>") == [0, 0, 1, 1]
-    assert judge("12 & 7 = 4 ; 4 | 9 = 12 ; & | <end>") == [0, 1, 0, 0]
-    assert judge("12 & 7 = 4 ; 4 | 9 = 13 ; & ^ <end>") == [0, 0, 1, 0]
-    assert judge("12 & 7 = 4 ; 4 | 9 = 13 ; 3 ^ <end>") == [0, 0, 1, 0]
-    assert judge("12 & 7 = 4 ; 4 & 9 = 0 ; & & <end>") == [0, 0, 0, 0]
+    assert judge("12 & 7 = 4 ; 4 | 9 = 13 ; & | <end>") == [1, 1, 1, 1, 1, 1]
+    assert judge("12 & 7 = 4 ; 4 ^ 9 = 13 ; & ^ <end>") == [0, 0, 1, 1, 1, 0]
+    assert judge("12 & 7 = 4 ; 4 | 9 = 12 ; & | <end>") == [0, 1, 0, 0, 1, 1]
+    assert judge("12 & 7 = 4 ; 4 | 9 = 13 ; & ^ <end>") == [0, 0, 1, 0, 1, 0]
+    assert judge("12 & 7 = 4 ; 4 | 9 = 13 ; 3 ^ <end>") == [0, 0, 1, 0, 0, 0]
+    assert judge("12 & 7 = 4 ; 4 & 9 = 0 ; & & <end>") == [0, 0, 0, 0, 1, 0]
 
 
 def test_a_draft_never_changes_the_answer() -> None:

@@ -1,8 +1,9 @@
 """Which engine computes: the native one where it can, or PyTorch's own operations (eager).
 
-HARDGAP_ENGINE (what `--engine` sets, so that workers have it too) is `auto`, `native`, `eager`, or one build of the
-native engine by its name; on a cluster, `any`: as `auto`, but a run whose own engine is missing goes on with another.
-Which one a run used stands in its record and its checkpoints; it is no part of its config.
+HARDGAP_ENGINE (what `--engine` sets, so that workers have it too) is `auto`, `native`, `eager`, `stacked` (which
+`--stack` sets), or one build of the native engine by its name; on a cluster, `any`: as `auto`, but a run whose own
+engine is missing goes on with another. Which one a run used stands in its record and its checkpoints; it is no part of
+its config.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from hardgap.nn.native.library import Library, MissingLibraryError, load, runs_h
 
 VARIABLE = "HARDGAP_ENGINE"
 EAGER = "eager"
+STACKED = "stacked"
+"""PyTorch's operations on several networks at once (`core/stack.py`); a run has the same bits alone."""
 ANY = "any"
 BUILT = ("avx512", "avx2", "portable")
 _chosen: ContextVar[tuple[Library | None, ...]] = ContextVar("chosen", default=())
@@ -42,10 +45,12 @@ def asked() -> str:
 
 @cache
 def _asked(engine: str) -> Library | None:
-    if engine == EAGER:
+    if engine in (EAGER, STACKED):
         return None
     if engine not in ("auto", "native", ANY, *BUILT):
-        raise BadInput(f"{VARIABLE}={engine}: choose auto, native, eager, {', '.join(BUILT[:-1])} or {BUILT[-1]}")
+        raise BadInput(
+            f"{VARIABLE}={engine}: choose auto, native, eager, stacked, {', '.join(BUILT[:-1])} or {BUILT[-1]}"
+        )
     try:
         if engine in BUILT and not runs_here(engine):
             raise MissingLibraryError(f"this processor cannot run the build {engine}")
@@ -75,7 +80,7 @@ def using(engine: str) -> Iterator[None]:
 
 def named(engine: str) -> Library | None:
     """The engine that a record names; `BadInput` if it is not the one that is here."""
-    if engine in ("auto", "native", ANY, EAGER, *BUILT):
+    if engine in ("auto", "native", ANY, EAGER, STACKED, *BUILT):
         return _asked(engine)
     build = engine.removeprefix("native ").partition(",")[0]
     found = _asked(build) if build in BUILT else None
@@ -98,7 +103,7 @@ def why() -> str:
     library = current()
     if library is not None:
         return library.name
-    return f"{EAGER}, as {VARIABLE} asks" if asked() == EAGER else f"{EAGER}: {state_of(None)}"
+    return f"{asked()}, as {VARIABLE} asks" if asked() in (EAGER, STACKED) else f"{EAGER}: {state_of(None)}"
 
 
 def state_of(build: str | None) -> str:

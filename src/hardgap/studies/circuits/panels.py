@@ -63,7 +63,7 @@ def rule_panel(axes: Axes, data: Data) -> None:
     axes.set_ylabel("logit: mean and range over contexts")
     axes.plot([], [], "o", color=VISIBLE, label="true output 1")
     axes.plot([], [], "o", color=GREY, label="true output 0")
-    axes.legend(fontsize=7, ncols=2, loc="center", edgecolor="none", borderpad=0.2)
+    _legend_below(axes, 2)
     wrong = f"wrong at {', '.join(data['wrong'][:3])}{' …' if len(data['wrong']) > 3 else ''}"
     local = "the same in every context" if data["local"] else "not one local rule: answers depend on the context"
     title(
@@ -119,7 +119,7 @@ def consistency_panel(axes: Axes, data: Data) -> None:
     axes.set_xticks(range(1, len(data["fed"]["graded"]["visible"]) + 1))
     axes.set_xlabel("steps of the free run")
     axes.set_ylabel("visible cells right, %")
-    axes.legend(frameon=False, fontsize=7.5, title="fed back at each step", title_fontsize=8, loc="lower left")
+    _legend_below(axes, 2, 0.2, title="fed back at each step", title_fontsize=8)
     repaired = data["repaired"]
     detail = (
         "no visible cell is damaged by rounding its answers"
@@ -143,8 +143,7 @@ def ablation_panel(axes: Axes, data: Data, what: str) -> None:
     axes.set_yticks(places, names)
     axes.set_xlim(0, 103)
     axes.set_xlabel("accuracy that is left, %")
-    axes.legend(frameon=False, fontsize=7, ncols=4, loc="upper left", bbox_to_anchor=(-0.02, -0.13),
-                columnspacing=1, handletextpad=0.4)  # fmt: skip
+    _legend_below(axes, 4, 0.17)
     whole = data["intact"]["overall"]
     needed = [name for name in names if by_name[name, "mean"]["overall"] < whole - NEEDED]
     title(
@@ -171,7 +170,7 @@ def lens_panel(axes: Axes, data: Data) -> None:
     axes.set_xticks(range(len(titles)), [text.replace(" ", "\n", 1) for text in titles], fontsize=8)
     axes.set_ylim(-3, 103)
     axes.set_ylabel("right answers, %")
-    axes.legend(frameon=False, fontsize=8, loc="upper left")
+    _legend_below(axes, 3, 0.17)
     readable = next((t for t, level in zip(titles, data["levels"], strict=True) if level["overall"] >= 0.95), None)
     title(
         axes,
@@ -277,6 +276,12 @@ def title(axes: Axes, finding: str, detail: str) -> None:
                          fontsize=7.5, color="#555555", va="bottom")  # fmt: skip
     for text in (note, axes.title):
         text.set_in_layout(False)  # words may stand over a neighbour's margin; panels keep equal widths
+
+
+def _legend_below(axes: Axes, columns: int, space: float = 0.13, **words: Any) -> None:
+    """Under the axis and its label, where no data is."""
+    axes.legend(frameon=False, fontsize=7.5, ncols=columns, loc="upper left", bbox_to_anchor=(-0.02, -space),
+                columnspacing=1, handletextpad=0.4, alignment="left", **words)  # fmt: skip
 
 
 def _percent(share: float | None) -> float:

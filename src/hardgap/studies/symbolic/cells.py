@@ -17,7 +17,14 @@ from hardgap.studies.symbolic.accuracy import accuracies
 from hardgap.worlds.chains.selection import PAPERS_CHOICE, SELECTIONS, Selection
 
 CONDITIONS = {"familiar": "Full (familiar)", "opaque": "Full (opaque)", "label-only": "Label-only"}
-MEASURES = {"exact": "whole derivation", "pair": "operators", "f": "final value f", "seen": "seen pairs, whole"}
+MEASURES = {
+    "exact": "whole derivation",
+    "pair": "operators",
+    "op1": "first operator",
+    "op2": "second operator",
+    "f": "final value f",
+    "seen": "seen pairs, whole",
+}
 Results = Sequence[StudyResult]
 
 
@@ -118,11 +125,12 @@ def seeds_table(results: Results, by: Selection = PAPERS_CHOICE) -> Table:
 
 
 def measures_table(results: Results) -> Table:
-    """Every measure at every choice of checkpoint, means over seeds."""
-    columns = [f"{words}: {by}" for words in MEASURES.values() for by in SELECTIONS]
+    """Every measure that was taken, at every choice of checkpoint, means over seeds."""
+    taken = [name for name in MEASURES if any(exact(one.arm, "final", name) for one in results)]
+    columns = [f"{MEASURES[name]}: {by}" for name in taken for by in SELECTIONS]
     rows: list[list[object]] = [
         [arm.labels["holdout"], arm.labels["condition"],
-         *(mean(exact(arm, by, name), "–") for name in MEASURES for by in SELECTIONS)]
+         *(mean(exact(arm, by, name), "–") for name in taken for by in SELECTIONS)]
         for arm in (one.arm for one in results)
     ]  # fmt: skip
     return Table("What is right, %, by choice of checkpoint", ["holdout", "condition", *columns], rows, columns)

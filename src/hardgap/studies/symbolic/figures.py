@@ -23,13 +23,15 @@ def analysis_figures(run: Run) -> dict[str, Figure]:
 def substitution_figure(run: Run) -> Figure:
     """Figure 3: (a) one example before and after surgery, (b) every target in both directions."""
     data = run["analyses"]["substitution"]
-    figure = Figure(figsize=(9.5, 5.4), layout="constrained")
-    top, *bottom = figure.subplot_mosaic([["example", "example"], ["c, d", "a, b"]], height_ratios=[2, 3]).values()
+    figure = Figure(figsize=(9.5, 4.8), layout="constrained")
+    top, *bottom = figure.subplot_mosaic([["example", "example"], ["c, d", "a, b"]], height_ratios=[1.3, 3]).values()
     _example(top, data["example"], run)
     for axes, swapped in zip(bottom, ("c, d", "a, b"), strict=True):
         _targets(axes, [one for one in data["targets"] if one["swapped"] == swapped], swapped)
     bottom[0].set_ylabel("% of examples")
-    bottom[0].legend(frameon=False, ncols=2, loc="upper left", bbox_to_anchor=(0, -0.2))
+    for axes in bottom:
+        axes.set_xlabel("operator that is asked for")
+    figure.legend(*bottom[0].get_legend_handles_labels(), frameon=False, ncols=2, loc="outside lower center")
     return figure
 
 

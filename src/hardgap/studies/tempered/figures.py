@@ -20,7 +20,6 @@ from hardgap.studies.tempered.tables import way_of
 CONTROL, TEMPERED = VISIBLE, HOLDOUT
 BESIDE = (1.02, 1.0)
 """Where a legend stands that would hide lines inside its axes."""
-LINES = ("-", "--", ":", "-.")
 
 
 def drawn(draw: Callable[[StudyResult], Figure]) -> Callable[[Sequence[StudyResult]], Figure]:
@@ -79,16 +78,42 @@ def _bars(axes: Axes, rows: list[dict[str, Any]]) -> None:
 @drawn
 def dial_figure(result: StudyResult) -> Figure:
     """One row an arm: the share recovered with its interval, and the median steps where most were solved."""
-    arms = [arm for arm in result.arms if arm.n]
-    factors = list(dict.fromkeys(arm.labels["factor"] for arm in arms))
-    figure = Figure(figsize=(8.5, 0.24 * (len(arms) + 1.6 * len(factors)) + 1), layout="constrained")
-    left, right = figure.subplots(1, 2, sharey=True, width_ratios=(1.6, 1))
+    factors: dict[str, list[Measured]] = {}
+    for arm in result.arms:
+        if arm.n:
+            factors.setdefault(str(arm.labels["factor"]), []).append(arm)
+    halves = _halves(factors)
+    rows = max(_rows(half) for half in halves)
+    figure = Figure(figsize=(14, 0.23 * rows + 1), layout="constrained")
+    grid = figure.subplots(1, 2 * len(halves), width_ratios=(1.6, 1) * len(halves), squeeze=False)[0]
+    for half, left, right in zip(halves, grid[::2], grid[1::2], strict=True):
+        _dial_column(left, right, half, rows)
+    for axes in grid[3::2]:
+        axes.sharex(grid[1])
+    return figure
+
+
+def _rows(factors: dict[str, list[Measured]]) -> float:
+    """How many rows these take, with a heading and some air each."""
+    return sum(len(arms) + 1.6 for arms in factors.values())
+
+
+def _halves(factors: dict[str, list[Measured]]) -> list[dict[str, list[Measured]]]:
+    """The factors in their order, in two columns about as long."""
+    names = list(factors)
+    cuts = [
+        [{name: factors[name] for name in some} for some in (names[:at], names[at:])] for at in range(1, len(names))
+    ]
+    return min(cuts, key=lambda cut: abs(_rows(cut[0]) - _rows(cut[1])), default=[factors])
+
+
+def _dial_column(left: Axes, right: Axes, factors: dict[str, list[Measured]], rows: float) -> None:
     place, ticks = 0.0, []
-    for factor in factors:
-        left.annotate(str(factor), (0, place), xycoords=("axes fraction", "data"), xytext=(-8, 0),
+    for factor, arms in factors.items():
+        left.annotate(factor, (0, place), xycoords=("axes fraction", "data"), xytext=(-8, 0),
                       textcoords="offset points", ha="right", va="center", weight="bold", fontsize=9)  # fmt: skip
         place += 1
-        for arm in (arm for arm in arms if arm.labels["factor"] == factor):
+        for arm in arms:
             low, high = (100 * end for end in arm.wilson or (0.0, 1.0))
             left.plot([low, high], [place, place], color=TEMPERED, alpha=0.5)
             left.plot(100 * arm.recovered / arm.n, place, "o", color=TEMPERED, markersize=5)
@@ -99,14 +124,14 @@ def dial_figure(result: StudyResult) -> Figure:
             place += 1
         place += 0.6
     left.set_yticks([at for at, _ in ticks], [text for _, text in ticks], fontsize=8.5)
-    left.invert_yaxis()
+    right.set_yticks([])
     left.set_xlim(-3, 103)
     left.set_xlabel("runs that recover, %, 95 % interval")
     right.set_xlabel("steps (red: median of all)")
     for axes in (left, right):
+        axes.set_ylim(rows, -1)
         axes.grid(axis="x", color="#e5e5e5", linewidth=0.7)
         axes.tick_params(axis="y", length=0)
-    return figure
 
 
 @drawn
@@ -117,6 +142,8 @@ def phases_figure(result: StudyResult) -> Figure:
     for axes, kind in zip(panels, ("steps", "pattern"), strict=True):
         image = _heat(axes, [arm for arm in result.arms if kind in arm.labels], kind)
     figure.colorbar(image, ax=panels, label="runs that recover, %")
+    words = "In each field: runs that recover, of how many; below it, where most do, the median of their training steps"
+    figure.suptitle(words, x=0.01, ha="left", fontsize=9.5)
     return figure
 
 
@@ -138,33 +165,32 @@ def _counted(arm: Measured) -> str:
 
 @drawn
 def cliff_figure(result: StudyResult) -> Figure:
-    """Holdout accuracy as more is hidden: tempered, T = 1, the paper; and what is determined."""
+    """Holdout accuracy as more is hidden: every run, tempered and at T = 1; the paper's means; what is determined."""
     rules = list(dict.fromkeys(str(arm.labels["rule"]) for arm in result.arms if arm.n))
-    figure = Figure(figsize=(max(6.5, 5.2 * len(rules)), 3.4), layout="constrained")
+    figure = Figure(figsize=(max(6.5, 5.2 * len(rules)), 3.9), layout="constrained")
     for axes, rule in zip(figure.subplots(1, len(rules), sharey=True, squeeze=False)[0], rules, strict=True):
         arms = [arm for arm in result.arms if arm.labels["rule"] == rule]
         known = result.more["information"][rule]
         axes.plot([k for k, _ in known], [100 * share for _, share in known], color="#1b9e77", linewidth=2,
                   label="determined by what is visible")  # fmt: skip
-        _line(axes, [arm for arm in arms if arm.labels["way"] == "tempered"], TEMPERED, "tempered")
-        _line(axes, [arm for arm in arms if arm.labels["way"] == "T = 1"], CONTROL, "T = 1, same sets and steps")
         means = [mean for mean, _ in TRAINED_K[rule].values()]
-        axes.plot(list(TRAINED_K[rule]), means, "s--", markersize=4, color=PAPER, label="paper, 50 epochs")
+        axes.plot(list(TRAINED_K[rule]), means, "s:", markersize=4, color=PAPER, label="paper, 50 epochs, means")
+        _dots(axes, [arm for arm in arms if arm.labels["way"] == "T = 1"], CONTROL, "T = 1, same sets and steps", 0.15)
+        _dots(axes, [arm for arm in arms if arm.labels["way"] == "tempered"], TEMPERED, "tempered, a dot a run", -0.15)
         axes.set_title(f"Rule {rule}", loc="left")
         axes.set_xlabel("patterns hidden, of 32")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_ylim(0, 104)
-    figure.axes[0].set_ylabel("holdout accuracy, %; dots: runs")
-    figure.axes[0].legend(frameon=False, loc="lower left", fontsize=8.5)
+    figure.axes[0].set_ylabel("holdout accuracy, %")
+    figure.legend(*figure.axes[0].get_legend_handles_labels(), frameon=False, ncols=2, loc="outside lower center")
     return figure
 
 
-def _line(axes: Axes, arms: list[Measured], colour: str, label: str) -> None:
-    arms = [arm for arm in arms if arm.n]
-    places = [int(arm.labels["k"]) for arm in arms]
-    axes.plot(places, [100 * float(np.mean(arm.holdout)) for arm in arms], color=colour, label=label)
-    for place, arm in zip(places, arms, strict=True):
-        axes.plot([place] * arm.n, [100 * share for share in arm.holdout], "o", color=colour, markersize=4, alpha=0.7)
+def _dots(axes: Axes, arms: list[Measured], colour: str, label: str, beside: float) -> None:
+    """Every run. Sets of hidden patterns are drawn anew at each size, so no line joins them."""
+    found = [(int(arm.labels["k"]) + beside, 100 * share) for arm in arms for share in arm.holdout]
+    axes.plot([k for k, _ in found], [share for _, share in found], "o", color=colour, markersize=6, alpha=0.8,
+              label=label)  # fmt: skip
 
 
 @drawn
@@ -217,28 +243,41 @@ def forecast_figure(result: StudyResult) -> Figure:
 
 @drawn
 def wide_figure(result: StudyResult) -> Figure:
-    """Visible accuracy under each way to route; holdout accuracy, a colour a pattern, a line style a way to train."""
-    figure = Figure(figsize=(13, 3.6), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=(1, 1.4))
-    trained = [arm for arm in result.arms if "way" in arm.labels]
-    patterns, ways = (list(dict.fromkeys(arm.labels[key] for arm in trained)) for key in ("pattern", "way"))
-    more = result.more
-    for arm, course, again in zip(result.arms, more["courses"], more["restarts"], strict=True):
-        pattern, routing = arm.labels["pattern"], "routing" in arm.labels
-        axes, key = (left, "visible") if routing else (right, "holdout")
-        name = way_of(arm).removeprefix("routing: ") if routing else f"pattern {pattern}, {way_of(arm)}"
-        colour, line = (None, "-") if routing else (f"C{patterns.index(pattern)}", LINES[ways.index(arm.labels["way"])])
-        if course:
-            at, values = [p["step"] for p in course], [100 * p[key] for p in course]
-            draw_line(axes, at, values, again, label=name, color=colour, ls=line)
-    steps = sorted({p["step"] for course in more["courses"] for p in course})
-    mark_restarts(right, steps, sorted({step for again in more["restarts"] for step in again}), height=22)
-    left.set_ylabel("visible accuracy, %")
-    right.set_ylabel("holdout accuracy, %")
-    for axes in (left, right):
+    """Visible accuracy under each way to route; holdout accuracy, a panel a pattern, a colour a way to train."""
+    courses = list(zip(result.arms, result.more["courses"], result.more["restarts"], strict=True))
+    trained = [one for one in courses if "way" in one[0].labels]
+    patterns = list(dict.fromkeys(arm.labels["pattern"] for arm, *_ in trained))
+    ways = list(dict.fromkeys(way_of(arm) for arm, *_ in trained))
+    figure = Figure(figsize=(14, 4.4), layout="constrained")
+    left, right = figure.subfigures(1, 2, width_ratios=(1, 2.4), squeeze=False)[0]
+    routing = left.add_subplot()
+    for place, (arm, course, again) in enumerate(one for one in courses if "routing" in one[0].labels):
+        name = way_of(arm).removeprefix("routing: ")
+        _course(routing, course, again, "visible", ROUTES[place % len(ROUTES)], name)
+    routing.set(xlabel="training step", ylabel="visible accuracy, %")
+    routing.set_title("Finding the neighbours", loc="left", fontsize=10)
+    if routing.lines:
+        left.legend(frameon=False, fontsize=8.5, loc="outside lower left")
+    grid = right.subplots(2, -(-len(patterns) // 2), sharex=True, sharey=True, squeeze=False)
+    for axes, pattern in zip(grid.flat, patterns, strict=False):
+        axes.set_title(f"pattern {pattern} hidden", loc="left", fontsize=9.5)
+        axes.set_ylim(-3, 104)
+        for arm, course, again in (one for one in trained if one[0].labels["pattern"] == pattern):
+            colour = ROUTES[ways.index(way_of(arm)) % len(ROUTES)]
+            _course(axes, course, again, "holdout", colour, way_of(arm))
+            mark_restarts(axes, [p["step"] for p in course], again, height=22)
+    handles = {label: line for axes in grid.flat for line, label in zip(*axes.get_legend_handles_labels(), strict=True)}
+    if handles:
+        right.legend(handles.values(), handles, frameon=False, fontsize=8.5, ncols=2, loc="outside lower center")
+    right.supylabel("holdout accuracy, %", fontsize=10)
+    for axes in grid[-1]:
         axes.set_xlabel("training step")
-    if left.lines:
-        left.legend(frameon=False, fontsize=8, loc="upper left")
-    if right.lines:
-        right.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=BESIDE)
     return figure
+
+
+ROUTES = (HOLDOUT, VISIBLE, "#7570b3", "#1b9e77")
+
+
+def _course(axes: Axes, course: list[dict[str, Any]], again: list[int], key: str, colour: str, label: str) -> None:
+    if course:
+        draw_line(axes, [p["step"] for p in course], [100 * p[key] for p in course], again, color=colour, label=label)

@@ -9,6 +9,7 @@ WORLD = World(
     run=AutomatonRun,
     task="hardgap.worlds.automaton.task:AutomatonTask",
     table="hardgap.worlds.automaton.run:result_table",
+    stacks="hardgap.worlds.automaton.stacked:StackedAutomaton",
     opens="hardgap.worlds.automaton.circuits.opening:open_trained",
     shows="hardgap.worlds.automaton.circuits.tables:TABLES",
 )

@@ -53,6 +53,11 @@ class Gap:
             return f"Rule {self.rule.name}, pattern {self.rule.pattern_text(self.hidden[0])} hidden"
         return f"Rule {self.rule.name}, {len(self.hidden)} of {self.rule.patterns} patterns hidden"
 
+    def _repr_html_(self) -> str:
+        from hardgap.worlds.automaton.display import gap_html
+
+        return gap_html(self)
+
     def trajectory(self, rows: NDArray[np.uint8], steps: int) -> Trajectory:
         """The true rollout of `rows`, and at each step which cells are hidden and which are supervised."""
         states = rollout(self.rule, rows, steps)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from hardgap.core.specs import AboveZero, Count, Positive, Spec
+from hardgap.core.specs import AboveZero, Count, Positive, Source, Spec
 
 ROLLOUT_STEPS = 4
 """Scores look at least this many free-running steps ahead (the paper unrolls 4)."""
@@ -21,10 +21,14 @@ class Temperature(Spec):
     `learned`: T begins at `start` and is trained with the weights, as a parameter of the network.
     """
 
-    start: AboveZero = 1.0
-    end: AboveZero = 1.0
-    over: Count = 0
-    shape: Literal["linear", "cosine", "step", "random", "learned"] = "linear"
+    start: AboveZero = Field(1.0, description="T at step 0")
+    end: AboveZero = Field(1.0, description="T from step `over` on")
+    over: Count = Field(0, description="steps that T takes from start to end")
+    shape: Literal["linear", "cosine", "step", "random", "learned"] = Field(
+        "linear",
+        description="how T goes from start to end; `random` draws it between them for every row and timestep, "
+        "`learned` trains it with the weights",
+    )
 
     def halved(self, times: int) -> Temperature:
         """The same course, cooler."""
@@ -44,6 +48,21 @@ class Temperature(Spec):
         if self.start != self.end and not self.over:
             raise ValueError(f"a temperature from {self.start} to {self.end} needs `over` > 0 steps")
         return self
+
+
+class OwnFeedback(Spec):
+    """A user's own feedback, `package.module:function`: called with logits and T, it gives the next input."""
+
+    function: str = Field(
+        pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$",
+        description="your own package.module:function of logits and T, instead of sigmoid(logit / T)",
+    )
+    source: Source | None = Field(None, description="SHA-256 of the code, as `plugins.source_of` has it")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_name(cls, given: object) -> object:
+        return {"function": given} if isinstance(given, str) else given
 
 
 class Unrolling(Spec):
@@ -67,6 +86,9 @@ class Unrolling(Spec):
     )
     rounded: float = Field(
         0.0, ge=0, le=1, description="chance of a cell to be fed back rounded, its gradient as if it were not"
+    )
+    own: OwnFeedback | None = Field(
+        None, description="your own package.module:function of logits and T, instead of sigmoid(logit / T)"
     )
     noise: float = Field(0.0, ge=0, le=100, description="standard deviation of what is added to a logit fed back")
 
@@ -92,6 +114,8 @@ class Unrolling(Spec):
             raise ValueError(f"without unrolling there is one step, not {self.steps}")
         if self.feedback != "soft" and self.temperature != Temperature():
             raise ValueError(f"a temperature belongs to soft feedback, not to {self.feedback}")
+        if self.own is not None and (self.feedback != "soft" or self.backward is not None):
+            raise ValueError("feedback of one's own takes the place of soft feedback: leave out backward")
         if self.feedback == "none" and (self.backward is not None or self.noise or self.rounded or self.cells != "all"):
             raise ValueError("without unrolling nothing is fed back: leave out backward, noise, rounded and cells")
         if self.weights is not None and (len(self.weights) != self.steps or not any(self.weights)):
@@ -122,6 +146,8 @@ def regime_in_words(unrolling: Unrolling) -> str:
     if unrolling.feedback == "none":
         return "none"
     said = [f"{unrolling.feedback}×{unrolling.steps}"]
+    if unrolling.own is not None:
+        said.append(" ".join(["fed back by", unrolling.own.function, (unrolling.own.source or "")[:6]]).strip())
     if unrolling.temperature != Temperature():
         said.append(_temperature(unrolling.temperature))
     if unrolling.cells != "all":

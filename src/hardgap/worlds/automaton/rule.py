@@ -103,6 +103,11 @@ class Rule:
     def __str__(self) -> str:
         return self.name
 
+    def _repr_html_(self) -> str:
+        from hardgap.worlds.automaton.display import rule_html
+
+        return rule_html(self)
+
     def pattern_text(self, pattern: int) -> str:
         """Write a pattern as its cells, left to right."""
         if not 0 <= pattern < self.patterns:

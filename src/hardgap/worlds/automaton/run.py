@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cached_property
 from typing import Any, Literal, Self
 
@@ -11,8 +12,8 @@ from hardgap.core.errors import BadInput
 from hardgap.core.run import Run, validated
 from hardgap.core.specs import Positive, Share, Spec
 from hardgap.core.table import Table
-from hardgap.core.wording import percent
-from hardgap.nn.spec import ConvSpec, EncoderSpec, ModelSpec, PluginSpec
+from hardgap.core.wording import listed, percent
+from hardgap.nn.spec import KINDS, ConvSpec, EncoderSpec, ModelSpec, PluginSpec, ReferenceSpec, with_kind
 from hardgap.worlds.automaton.gap import Gap, parse_hidden
 from hardgap.worlds.automaton.regime import ROLLOUT_STEPS, Unrolling, regime_in_words
 from hardgap.worlds.automaton.rule import parse_rule
@@ -52,13 +53,17 @@ class AutomatonDetail(Spec, strict=True):
 class AutomatonRun(Run):
     """One training run of Experiment 1 (paper §3)."""
 
-    experiment: Literal["automaton"] = "automaton"
-    rule: str = Field(examples=['"150"'])
-    hide: tuple[int, ...] = Field(examples=["[3]"])
-    masking: Literal["every", "first"] = Field("every", description="`first` is the leaky control")
+    experiment: Literal["automaton"] = Field("automaton", description="which world the run belongs to")
+    rule: str = Field(examples=['"150"'], description="a number, a name (D, G), a wider rule (r2:0x…) or a formula")
+    hide: tuple[int, ...] = Field(
+        examples=["[3]"], description="patterns to hide, by number; as text also by all their cells"
+    )
+    masking: Literal["every", "first"] = Field(
+        "every", description="steps at which hidden cells are left out of the loss; `first` is the leaky control"
+    )
     width: Positive = Field(101, description="cells in a row")
-    train_rows: Positive = 20_000
-    test_rows: Positive = 2_000
+    train_rows: Positive = Field(20_000, description="rows to learn from")
+    test_rows: Positive = Field(2_000, description="rows to be judged on")
     unrolling: Unrolling = Unrolling()
     model: ModelSpec = EncoderSpec()
     log_saturation: bool = Field(False, description="also keep the certainty of cells and the gradient reaching them")
@@ -87,6 +92,12 @@ class AutomatonRun(Run):
     def written(self) -> str | None:
         """The rule in its user's own words, if they are not its canonical text."""
         return self.rule_as_written if self.rule_as_written.casefold() != self.rule.casefold() else None
+
+    def with_changes(self, changes: dict[str, Any]) -> dict[str, Any]:
+        """A table whose fields tell the kind of network is of that kind, whatever the run had before."""
+        model = changes.get("model")
+        told = {"model": with_kind(model)} if isinstance(model, dict) else {}
+        return super().with_changes(changes | told)
 
     def but(self, **changes: Any) -> Self:
         return super().but(**{"rule": self.rule_as_written} | changes)
@@ -121,7 +132,18 @@ class AutomatonRun(Run):
     @field_validator("model", mode="before")
     @classmethod
     def _network_by_name(cls, given: object, info: ValidationInfo) -> object:
-        """`encoder`, `conv` (as wide as the rule), or a network of one's own, `package.module:factory`."""
+        """`encoder`, `conv` (as wide as the rule), or a network of one's own, `package.module:factory`.
+
+        A table that names no kind is the encoder, if its fields do not tell another.
+        """
+        if isinstance(given, dict):
+            given = {"kind": "encoder"} | with_kind(given)
+            if given["kind"] not in KINDS:
+                raise ValueError(
+                    f"model.kind {given['kind']}: choose {listed(KINDS, 'or')}; "
+                    'a network of your own is model = "package.module:factory"'
+                )
+            return given
         if not isinstance(given, str):
             return given
         if ":" in given:
@@ -161,7 +183,7 @@ class AutomatonRun(Run):
             raise BadInput("detail holds more or fewer numbers than this run has patterns and steps")
 
     def not_covered(self) -> dict[str, bool]:
-        plugin = isinstance(self.model, PluginSpec)
+        plugin = bool(self.plugins())
         return {
             "what visible cells and masks of later steps tell of hidden outputs (the evidence)": self.unrolling.steps
             > 1,
@@ -172,15 +194,35 @@ class AutomatonRun(Run):
     def starts_from(self) -> str | None:
         return self.initial
 
+    def stack_shape(self) -> str:
+        """All that decides on operations and on the shapes of tensors; a temperature's course is numbers."""
+        shared = self.model_dump(mode="json", include={"width", "train_rows", "unrolling", "model", "device"})
+        course = self.unrolling.temperature.shape
+        shared["unrolling"]["temperature"] = course if course in ("learned", "random") else "given"
+        return json.dumps(shared | {"batch": self.optimiser.batch}, sort_keys=True)
+
     def plugins(self) -> dict[str, str | None]:
-        return {self.model.factory: self.model.source} if isinstance(self.model, PluginSpec) else {}
+        model = {self.model.factory: self.model.source} if isinstance(self.model, PluginSpec) else {}
+        own = self.unrolling.own
+        return model if own is None else model | {own.function: own.source}
 
     def with_sources(self, sources: dict[str, str]) -> Self:
-        assert isinstance(self.model, PluginSpec)
-        return self.but(model=self.model.model_dump() | {"source": sources[self.model.factory]})
+        changes: dict[str, Any] = {}
+        if isinstance(self.model, PluginSpec) and self.model.factory in sources:
+            changes["model"] = self.model.model_dump() | {"source": sources[self.model.factory]}
+        if (own := self.unrolling.own) is not None and own.function in sources:
+            known = {"function": own.function, "source": sources[own.function]}
+            changes["unrolling"] = self.unrolling.model_dump() | {"own": known}
+        return self.but(**changes)
 
     def describe(self) -> str:
-        kind = f"{self.model.factory}{self._code()}" if isinstance(self.model, PluginSpec) else self.model.kind
+        kind = (
+            f"{self.model.factory} {(self.model.source or '')[:6]}".strip()
+            if isinstance(self.model, PluginSpec)
+            else self.model.kind
+        )
+        if isinstance(self.model, ReferenceSpec):
+            kind = self.model.network
         if isinstance(self.model, EncoderSpec):
             kind = "waves" if self.model.positions == "waves" else ""
         said = [

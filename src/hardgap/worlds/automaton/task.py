@@ -18,7 +18,7 @@ from hardgap.worlds.automaton.gap import Gap, Trajectory
 from hardgap.worlds.automaton.regime import ROLLOUT_STEPS
 from hardgap.worlds.automaton.run import AutomatonRun
 from hardgap.worlds.automaton.saturation import saturation
-from hardgap.worlds.automaton.unrolling import give_temperature, unrolled_loss
+from hardgap.worlds.automaton.unrolling import check_feedback, give_temperature, unrolled_loss
 
 CELLS_PER_PIECE = 1664
 """A batch is trained in pieces of about this many cells, so that activations stay in cache."""
@@ -36,6 +36,8 @@ class AutomatonTask:
     (2¹¹ = 2,048 rows in all) it has to be made true.
     """
 
+    dtype = torch.float32
+
     def __init__(self, run: AutomatonRun, *, decoy: bool = False) -> None:
         self.run, self.gap, self.device = run, run.gap.decoy() if decoy else run.gap, pick_device(run.device)
         self.unrolling = run.unrolling
@@ -46,7 +48,7 @@ class AutomatonTask:
         return split_rows(self.run.width, self.run.train_rows, self.run.test_rows, self.run.seed)
 
     @cached_property
-    def _train(self) -> tuple[Tensor, Tensor]:
+    def training(self) -> tuple[Tensor, Tensor]:
         """The states of the training rows' rollouts, and where the loss may look at them."""
         trajectory = self.gap.trajectory(self._rows[0], self.run.unrolling.steps)
         if not trajectory.supervised.any():
@@ -64,14 +66,15 @@ class AutomatonTask:
 
     @cached_property
     def _test_rows(self) -> Tensor:
-        return torch.from_numpy(self._test.states[0]).to(self.device, torch.float32)
+        return torch.from_numpy(self._test.states[0]).to(self.device, self.dtype)
 
     @cached_property
-    def _batch_rows(self) -> Batches:
+    def batch_rows(self) -> Batches:
         return Batches(self.run.train_rows, self.run.optimiser.batch, self.run.seed, self.device)
 
     def check(self) -> None:
-        assert len(self._train[0])
+        check_feedback(self.unrolling, self.run.width)
+        assert len(self.training[0])
         assert len(self._test_rows)
 
     def model(self) -> nn.Module:
@@ -85,12 +88,12 @@ class AutomatonTask:
 
     def _build(self, seed: int) -> nn.Module:
         model = build_model(self.run.model, width=self.run.width, seed=seed)
-        return give_temperature(model, self.unrolling).to(self.device)
+        return give_temperature(model, self.unrolling).to(self.device, self.dtype)
 
     def contradicted(self, model: nn.Module) -> bool:
         """Whether a free run of the network gets visible cells of the training rows wrong, at any timestep."""
-        states, supervised = (part[:, :ROWS_TO_CONTRADICT] for part in self._train)
-        predicted = predict_rollout(model, states[0].to(torch.float32), len(supervised))
+        states, supervised = (part[:, :ROWS_TO_CONTRADICT] for part in self.training)
+        predicted = predict_rollout(model, states[0].to(self.dtype), len(supervised))
         right = torch.from_numpy(predicted).to(self.device) == states[1:]
         return bool(right[supervised].float().mean() < CONTRADICTED_BELOW)
 
@@ -98,20 +101,25 @@ class AutomatonTask:
         return b""
 
     def shown(self, step: int) -> bytes:
-        chosen = self._batch_rows(step)
-        states, supervised = (part[:, chosen] for part in self._train)
+        chosen = self.batch_rows(step)
+        states, supervised = (part[:, chosen] for part in self.training)
         parts = (states[0], supervised, states[1:] * supervised)
         return b"".join(part.cpu().numpy().tobytes() for part in parts)
 
     def losses(self, model: nn.Module, step: int) -> Iterator[Tensor]:
-        chosen = self._batch_rows(step)
-        states, supervised = (part[:, chosen].to(torch.float32) for part in self._train)
-        weights = torch.tensor(self.unrolling.weights or (1.0,) * self.unrolling.steps, device=self.device)
+        chosen = self.batch_rows(step)
+        states, supervised = (part[:, chosen].to(self.dtype) for part in self.training)
+        weights = torch.tensor(
+            self.unrolling.weights or (1.0,) * self.unrolling.steps, dtype=self.dtype, device=self.device
+        )
         weight = (weights * supervised.sum((1, 2))).sum().clamp(min=1.0)
-        pieces = max(1, round(len(chosen) * self.run.width / CELLS_PER_PIECE))
-        for piece in torch.arange(len(chosen), device=self.device).chunk(pieces):
+        for piece in self.pieces(len(chosen)):
             rows, targets, mask = states[0, piece], states[1:, piece], supervised[:, piece]
             yield unrolled_loss(model, rows, targets, mask, self.unrolling, step) / weight
+
+    def pieces(self, rows: int) -> tuple[Tensor, ...]:
+        """The places of a batch's rows, cut into what is computed at once."""
+        return torch.arange(rows, device=self.device).chunk(max(1, round(rows * self.run.width / CELLS_PER_PIECE)))
 
     def score(self, model: nn.Module, step: int) -> Score:
         predicted = predict_rollout(model, self._test_rows, len(self._test.targets))
@@ -121,7 +129,7 @@ class AutomatonTask:
         return score
 
     def _saturation(self, model: nn.Module, step: int) -> dict[str, Any]:
-        targets = torch.from_numpy(self._test.targets).to(self.device, torch.float32)
+        targets = torch.from_numpy(self._test.targets).to(self.device, self.dtype)
         hidden = torch.from_numpy(self._test.hidden).to(self.device)
         return saturation(model, self._test_rows, targets, hidden, self.unrolling, step)
 
@@ -161,7 +169,7 @@ def predict_rollout(model: nn.Module, rows: Tensor, steps: int) -> NDArray[np.ui
         piece = slice(start, start + size)
         cells = rows[piece]
         for t in range(steps):
-            cells = (model(cells) > 0).to(torch.float32)
+            cells = (model(cells) > 0).to(rows.dtype)
             predictions[t, piece] = cells.to(torch.uint8)
     model.train(was_training)
     return predictions.cpu().numpy()

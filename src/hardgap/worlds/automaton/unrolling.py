@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import cache
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from hardgap.worlds.automaton.native_loss import native_loss
-from hardgap.worlds.automaton.regime import Temperature, Unrolling, temperature_at
+from hardgap.core.errors import BadInput
+from hardgap.core.plugins import blamed, load_plugin
+from hardgap.worlds.automaton.native_loss import Temperatures, native_loss
+from hardgap.worlds.automaton.regime import OwnFeedback, Temperature, Unrolling, temperature_at
 
 LOG_TEMPERATURE = "log_temperature"
 """The parameter of a network that learns its own temperature; a logarithm, so that T stays positive."""
@@ -59,6 +63,16 @@ def current_temperature(model: nn.Module, regime: Unrolling, step: int) -> float
     return temperature_at(regime.temperature, step)
 
 
+class Chance(NamedTuple):
+    """Where what a regime draws comes from; each is given a tensor of the form that is wanted."""
+
+    normal: Callable[[Tensor], Tensor] = torch.randn_like
+    uniform: Callable[[Tensor], Tensor] = torch.rand_like
+
+
+FRESH = Chance()
+
+
 def unroll(
     model: nn.Module, rows: Tensor, regime: Unrolling, step: int = 0, supervised: Tensor | None = None
 ) -> Iterator[Tensor]:
@@ -66,39 +80,80 @@ def unroll(
 
     `supervised` (`[steps, rows, width]`, 1 where a cell is visible) is needed if only some cells are tempered.
     """
-    temperature = _temperatures(model, rows, regime, step, supervised)
+    return fed_back(model, rows, regime, _temperatures(model, rows, regime, step, supervised))
+
+
+def fed_back(
+    network: Callable[[Tensor], Tensor],
+    rows: Tensor,
+    regime: Unrolling,
+    temperature: Temperatures,
+    chance: Chance = FRESH,
+) -> Iterator[Tensor]:
+    """`unroll` where temperatures, and perhaps all that is drawn, are known."""
     cells = rows
     for t in range(regime.steps):
-        logits = model(cells)
+        logits = network(cells)
         yield logits
         if t + 1 < regime.steps:
             if regime.noise:
-                logits = logits + regime.noise * torch.randn_like(logits)
-            cells = feed_back(logits, regime.feedback, temperature(t), regime.backward)
+                logits = logits + regime.noise * chance.normal(logits)
+            cells = _next_input(logits, regime, temperature(t))
             if regime.rounded:
-                cells = _round_some(cells, regime.rounded)
+                cells = _round_some(cells, chance.uniform(cells) < regime.rounded)
+
+
+def _next_input(logits: Tensor, regime: Unrolling, temperature: float | Tensor) -> Tensor:
+    if regime.own is None:
+        return feed_back(logits, regime.feedback, temperature, regime.backward)
+    cells: Tensor = _own_feedback(regime.own)(logits, temperature)
+    return cells
+
+
+@cache
+def _own_feedback(own: OwnFeedback) -> Callable[[Tensor, float | Tensor], Tensor]:
+    feedback: Callable[[Tensor, float | Tensor], Tensor] = load_plugin("feedback", own.function, own.source)
+    return feedback
+
+
+def check_feedback(regime: Unrolling, width: int) -> None:
+    """Refuse feedback of a user's own that gives no next input, or through which no gradient passes."""
+    if regime.own is None:
+        return
+    name, logits = f"feedback {regime.own.function}", torch.linspace(-3, 3, 3 * width).view(3, width).requires_grad_()
+    with blamed(f"{name} fails on logits of shape {tuple(logits.shape)}"):
+        cells = _own_feedback(regime.own)(logits, regime.temperature.start)
+    if not isinstance(cells, Tensor) or cells.shape != logits.shape or not bool(cells.isfinite().all()):
+        raise BadInput(f"{name} must give finite numbers of the logits' shape {tuple(logits.shape)}")
+    if not cells.requires_grad:
+        raise BadInput(f"{name} passes no gradient to the logits, which unrolling needs")
 
 
 def _temperatures(
     model: nn.Module, rows: Tensor, regime: Unrolling, step: int, supervised: Tensor | None
-) -> Callable[[int], float | Tensor]:
+) -> Temperatures:
     """T after each unrolled timestep, to be asked once for each: it may be drawn."""
     given = current_temperature(model, regime, step)
 
     def of(t: int) -> float | Tensor:
-        temperature = _drawn(regime.temperature, rows) if regime.temperature.shape == "random" else given
-        return temperature if regime.cells == "all" else _only(regime.cells, temperature, supervised, t)
+        return drawn_temperature(regime.temperature, rows) if regime.temperature.shape == "random" else given
 
-    return of
+    return on_cells(regime, of, supervised)
 
 
-def _round_some(cells: Tensor, chance: float) -> Tensor:
-    """Each cell rounded with this chance; gradients pass as if none were."""
-    chosen = torch.rand_like(cells) < chance
+def on_cells(regime: Unrolling, temperature: Temperatures, supervised: Tensor | None) -> Temperatures:
+    """The temperature on those cells that the regime tempers, and 1 on the others."""
+    if regime.cells == "all":
+        return temperature
+    return lambda t: _only(regime.cells, temperature(t), supervised, t)
+
+
+def _round_some(cells: Tensor, chosen: Tensor) -> Tensor:
+    """The chosen cells rounded; gradients pass as if none were."""
     return cells + (torch.where(chosen, (cells > 0.5).to(cells.dtype), cells) - cells).detach()
 
 
-def _drawn(spec: Temperature, rows: Tensor) -> Tensor:
+def drawn_temperature(spec: Temperature, rows: Tensor) -> Tensor:
     """A temperature for each row, log-uniform between the two that are given."""
     low, high = math.log(spec.start), math.log(spec.end)
     return torch.exp(low + (high - low) * torch.rand(len(rows), 1, dtype=rows.dtype, device=rows.device))
@@ -120,12 +175,17 @@ def unrolled_loss(
     A hidden cell's term is multiplied by an exact 0, so its target reaches neither loss nor gradient.
     """
     temperatures = _temperatures(model, rows, regime, step, supervised)
-    found = native_loss(model, rows, targets, supervised, regime, temperatures)
+    found = native_loss(model, rows, targets, supervised, regime, temperatures) if regime.own is None else None
     if found is not None:
         return found
-    total = rows.new_zeros(())
+    return summed_loss(unroll(model, rows, regime, step, supervised), targets, supervised, regime)
+
+
+def summed_loss(unrolled: Iterator[Tensor], targets: Tensor, supervised: Tensor, regime: Unrolling) -> Tensor:
+    """`unrolled_loss` of the logits of each timestep."""
+    total = targets.new_zeros(())
     weights = regime.weights or (1.0,) * regime.steps
-    for t, logits in enumerate(unroll(model, rows, regime, step, supervised)):
+    for t, logits in enumerate(unrolled):
         terms = F.binary_cross_entropy_with_logits(logits, targets[t], reduction="none")
         total = total + weights[t] * (terms * supervised[t]).sum()
     return total

@@ -20,13 +20,14 @@ from hardgap.worlds.chains.tokens import Condition
 
 
 class Judged(Spec, strict=True):
-    """What was right about the answers; under label-only there is no f."""
+    """What was right about the answers; under label-only there is no f, and older results have no `ops`."""
 
     exact: Share
     pair: Share
     valid: Share
     tokens: Share
     f: Share | None = None
+    ops: list[Share] | None = Field(None, description="each operator of the chain alone, in order")
 
 
 class Chosen(Spec, strict=True):
@@ -51,7 +52,7 @@ class SymbolicRun(Run):
     Paper is silent: batch size, learning rate and length of training, and how ambiguous chains are treated.
     """
 
-    experiment: Literal["symbolic"] = "symbolic"
+    experiment: Literal["symbolic"] = Field("symbolic", description="which world the run belongs to")
     holdout: str = Field(description="operators that never follow one another in training, side by side: ^|")
     condition: Condition = Field("familiar", description="what the network writes")
     ambiguity: Ambiguity = Field("unambiguous", description="which examples are kept, see docs/fidelity.md")

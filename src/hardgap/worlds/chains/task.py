@@ -159,12 +159,14 @@ def _decode_piece(model: Seq2Seq, codec: Codec, inputs: Tensor, draft: Tensor | 
 
 
 def judge_tokens(codec: Codec, examples: Examples, tokens: Words) -> Judged:
-    """For each example and each measure of this module: 1 if the answer is right, else 0."""
+    """For each example and each measure of this module: 1 if the answer is right, else 0; `ops` has a column each."""
     right = tokens == codec.encode(examples)[:, 1:]
     answer = codec.decode(tokens)
+    named = answer.labels == examples.ops
     found = {
         "exact": right.all(axis=1),
-        "pair": (answer.labels == examples.ops).all(axis=1),
+        "pair": named.all(axis=1),
+        "ops": named,
         "valid": is_valid(codec, examples.inputs, answer.labels, tokens),
         "tokens": right.mean(axis=1),
     }
@@ -182,8 +184,9 @@ def is_valid(codec: Codec, inputs: Words, ops: Words, tokens: Words) -> NDArray[
     return np.asarray(named & explains & follows)
 
 
-def _means(judged: Judged) -> dict[str, float]:
-    return {name: _mean(values) for name, values in judged.items()}
+def _means(judged: Judged) -> dict[str, Any]:
+    """The mean of each measure; of `ops` one for each operator, in the order of the chain."""
+    return {name: [*map(_mean, values.T)] if values.ndim > 1 else _mean(values) for name, values in judged.items()}
 
 
 def _mean(values: NDArray[np.float64]) -> float:

@@ -1,0 +1,65 @@
+"""`hardgap atlas RULE`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from hardgap.cli.output import STORE, TABLES, Engine, Show, StoreFolder, choose_engine
+from hardgap.cli.writing import check_figure
+
+
+def atlas(
+    rule: str,
+    /,
+    *,
+    run: Annotated[bool, Parameter(negative="", help="Train what is missing of its eight gaps: minutes.")] = False,
+    figure: Annotated[Path | None, Parameter(help="Also draw all 256 rules: FILE.svg, .png or .pdf.")] = None,
+    results: Annotated[Path, Parameter(help="Folder of measured runs, beside the store's.")] = Path("results"),
+    workers: Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")] = None,
+    engine: Engine = None,
+    store: StoreFolder = STORE,
+    output: Show = TABLES,
+) -> int:
+    """The eight gaps of an elementary rule that hide one pattern: what is exact, and what training gave.
+
+    determined: in how many steps what is visible leaves one table only. similarity: what a vote of the visible patterns
+    must say, whichever weights that fall with distance it has. forecast: written down before any was trained. All 2,048
+    gaps are in docs/atlas.md.
+
+    Try:
+
+        hardgap atlas 110
+        hardgap atlas 150 --run
+        hardgap atlas 30 --figure atlas.png
+    """
+    from hardgap.cli.sweep import check_workers, run_and_report
+    from hardgap.runs.store import DATABASE, Store
+    from hardgap.studies import atlas_cells as cells
+    from hardgap.worlds.automaton.rule import parse_rule
+
+    chosen, code = cells.check_elementary(parse_rule(rule)), 0
+    check_figure(figure)
+    check_workers(workers)
+    choose_engine(engine)
+    every = cells.atlas_runs()
+    wanted = {gap: one for gap, one in every.items() if figure is not None or gap[0] == chosen.number}
+    trained = cells.trained_in_results(results, wanted)
+    opened = Store(store, create=run) if run or (store / DATABASE).exists() else None
+    if run and opened is not None:
+        own = {gap: one for gap, one in wanted.items() if gap[0] == chosen.number and gap not in trained}
+        code = run_and_report(opened, list(own.values()), workers=workers)
+    trained |= cells.trained_in_store(opened, wanted) if opened is not None else {}
+    found = cells.cells_of([chosen], trained)
+    if figure is not None:
+        from hardgap.report.figures import save_figure
+        from hardgap.studies.atlas_figure import draw_atlas
+
+        save_figure(draw_atlas(cells.cells_of(cells.every_rule(), trained)), figure)
+    output.show([cell.as_dict() for cell in found], [cells.rule_table(found)])
+    alike = [other.name for other in chosen.equivalence_class() if other != chosen]
+    if alike:
+        output.say(f"The same up to mirror and complement: Rule {', '.join(alike)}.")
+    return code

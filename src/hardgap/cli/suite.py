@@ -1,0 +1,238 @@
+"""`hardgap suite …`: any network on the same gaps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import App, Parameter
+
+from hardgap.cli.output import STORE, TABLES, Engine, Place, Show, StoreFolder, Trust, choose_engine, err
+from hardgap.cli.writing import check_file
+from hardgap.runs.signals import INTERRUPTED
+
+if TYPE_CHECKING:
+    from hardgap.cli.output import Output
+    from hardgap.runs.store import Store
+    from hardgap.suites.card import Card
+    from hardgap.suites.gaps import Suite
+    from hardgap.suites.judging import Plan
+
+suite = App(name="suite", help="Judge a network on fixed gaps, beside references; check and compare cards.")
+
+Name = Annotated[str, Parameter(name="--suite", help="Which version of the suite.")]
+Workers = Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")]
+
+
+@suite.command
+def run(
+    network: str,
+    /,
+    *,
+    recipe: Annotated[
+        str, Parameter(help="tempered, paper, or your own package.module:function from a run to a run.")
+    ] = "tempered",
+    quick: Annotated[bool, Parameter(negative="", help="A subset: some ten minutes for the paper's encoder.")] = False,
+    seed: Annotated[
+        int | None, Parameter(help="What the private part is drawn from; the network's own code if not given.")
+    ] = None,
+    seeds: Annotated[int, Parameter(help="Only the first so many seeds of every gap.")] = 3,
+    card: Annotated[Path | None, Parameter(help="Where to write the card; named by what it is if not given.")] = None,
+    train: Annotated[bool, Parameter(name="--run", help="`--no-run` only makes the card of what is there.")] = True,
+    budget: Annotated[str | None, Parameter(help="Stop after this long, e.g. 90m; the next call goes on.")] = None,
+    certify: Annotated[bool, Parameter(help="Whether to check one run for leaks.")] = True,
+    scale: Annotated[
+        Literal["smoke", "desk"], Parameter(help="`smoke` tries everything in a minute and shows nothing.")
+    ] = "desk",
+    name: Name = "v1",
+    on: Place = "local",
+    workers: Workers = None,
+    engine: Engine = None,
+    store: StoreFolder = STORE,
+    output: Show = TABLES,
+) -> int:
+    """Train a network on the suite's gaps under fixed budgets, and write its card.
+
+    NETWORK is your own, `package.module:factory` (called with the row width), or a reference: `hardgap suite list`
+    shows them. Stopped at any time, the same command goes on. The card tells recovered gaps by group, with 95 %
+    intervals, and where it stands among the references.
+
+    Try:
+
+        hardgap suite run mynets:make --quick
+        hardgap suite run mynets:make --recipe paper
+        hardgap suite run mynets:make --recipe mynets:colder --quick
+        hardgap suite run encoder --quick --seeds 1 --json
+        hardgap suite run KNN
+    """
+    from hardgap.cli.progress import show_parts
+    from hardgap.cli.sweep import check_workers, parse_duration
+    from hardgap.runs.store import Store
+    from hardgap.suites.computed import COMPUTED
+    from hardgap.suites.entries import Entry
+    from hardgap.suites.gaps import load_suite
+    from hardgap.suites.judging import make_card, plan
+
+    chosen = load_suite(name)
+    path = card or Path(_file_name(name, network, "" if network in COMPUTED else recipe, quick))
+    check_file("--card", path)
+    if network in COMPUTED:
+        _show(_computed(chosen, network, quick, seed or 0), path, output)
+        return 0
+    choose_engine(engine)
+    check_workers(workers, on)
+    seconds = parse_duration(budget) if budget else None
+    with show_parts("drawing the private part"):
+        asked = plan(chosen, Entry(network, recipe), quick=quick, seed=seed, seeds=seeds, scale=scale)
+    opened = Store(store, create=train)
+    code = _trained(asked, opened, on, workers, seconds) if train else 0
+    if code == INTERRUPTED:
+        return code
+    with show_parts("reading the runs") as told:
+        made = make_card(asked, opened, told, certify=certify)
+    _show(made, path, output)
+    return code
+
+
+def _computed(suite: Suite, method: str, quick: bool, seed: int) -> Card:
+    from hardgap.cli.progress import show_parts
+    from hardgap.suites.computed import computed_card
+
+    with show_parts() as told:
+        return computed_card(suite, method, quick=quick, seed=seed, on_progress=told)
+
+
+def _trained(asked: Plan, store: Store, on: str, workers: int | None, seconds: float | None) -> int:
+    """Train what is missing, if something is; the exit code."""
+    from hardgap.cli.sweep import run_and_report
+    from hardgap.cli.train import tell_other_code
+    from hardgap.suites.judging import missing
+
+    if not (left := missing(asked, store)):
+        return 0
+    tell_other_code(store, left)
+    err().print(f"{len(left)} of {len(asked.runs)} runs to train; private part from seed {asked.seed}", highlight=False)
+    return run_and_report(store, asked.configs, on=on, workers=workers, seconds=seconds)
+
+
+def _file_name(suite_name: str, network: str, recipe: str, quick: bool) -> str:
+    """Letters that any file system takes."""
+    words = [suite_name, "quick" if quick else "", network, recipe]
+    return "-".join("".join(c if c.isalnum() else "-" for c in word) for word in words if word) + ".json"
+
+
+def _show(card: Card, path: Path, output: Output) -> None:
+    from hardgap.suites.references import load_references
+    from hardgap.suites.tables import card_table, remarks, standing_table
+
+    card.save(path)
+    tables = [card_table(card), standing_table(card, load_references())]
+    output.show(card.found() | {"card": str(path)}, [table for table in tables if table is not None])
+    for sentence in remarks(card):
+        output.say(sentence)
+    err().print(f"card written to {path}", highlight=False, soft_wrap=True)
+
+
+@suite.command(name="list")
+def list_suite(
+    name: Annotated[str, Parameter(help="Which version of the suite.")] = "v1", *, output: Show = TABLES
+) -> None:
+    """The gaps of a suite by group, and the references as far as they are measured.
+
+    Try:
+
+        hardgap suite list
+        hardgap suite list --json
+    """
+    from hardgap.suites.computed import COMPUTED
+    from hardgap.suites.entries import NETWORKS
+    from hardgap.suites.gaps import load_suite
+    from hardgap.suites.references import load_references
+    from hardgap.suites.tables import reference_table, suite_table
+
+    found, references = load_suite(name), load_references()
+    data = {
+        "suite": found.name,
+        "gaps": [gap.model_dump(mode="json") | {"key": gap.key} for gap in found.gaps],
+        "networks": {key: about for key, (_, about) in NETWORKS.items()} | COMPUTED,
+        "references": [{"reference": one.name, "gaps": one.gaps} for one in references],
+    }
+    output.show(data, [suite_table(found), *([reference_table(references)] if references else [])])
+    missing = [one for one in (*COMPUTED, *NETWORKS) if one not in {other.network for other in references}]
+    if missing:
+        output.say(f"Still to be measured: {', '.join(missing)}.")
+
+
+@suite.command
+def verify(
+    card: Path,
+    /,
+    *,
+    share: Annotated[float, Parameter(help="The part of its runs to train again.")] = 0.1,
+    seed: Annotated[int | None, Parameter(help="Which of them; others each time if not given.")] = None,
+    trust: Trust = False,
+    workers: Workers = None,
+    engine: Engine = None,
+    output: Show = TABLES,
+) -> int:
+    """Train a random tenth of a card's runs again, and compare.
+
+    That all its runs are the suite's is checked first. On the machine that made a card, every curve has to be the same,
+    bit by bit; elsewhere rounding differs, and outcomes are compared. Exit code 1 if the card is not confirmed.
+
+    Try:
+
+        hardgap suite verify v1-quick-encoder-tempered.json
+        hardgap suite verify theirs.json --share 0.3 --trust
+    """
+    from hardgap.cli.progress import show_parts
+    from hardgap.cli.sweep import check_workers, run_and_report
+    from hardgap.core.plugins import trust as let_in
+    from hardgap.runs.store import Store
+    from hardgap.suites.card import read_card
+    from hardgap.suites.checking import chosen_runs, is_confirmed, rerun, rerun_table, runs_of
+
+    choose_engine(engine)
+    check_workers(workers)
+    found = read_card(card)
+    if trust:
+        let_in([path for path in (found.network, found.recipe) if ":" in path])
+    with show_parts("drawing the private part"):
+        chosen = chosen_runs(found, share, seed)
+    with TemporaryDirectory() as folder:  # a store of its own: what another store has was not trained now
+        store = Store(Path(folder))
+        if code := run_and_report(store, runs_of(chosen), workers=workers):
+            return code
+        again = rerun(found, chosen, store)
+    confirmed = is_confirmed(again)
+    data = {"card": str(card), "confirmed": confirmed, "runs": [one.as_dict() for one in again]}
+    output.show(data, [rerun_table(found, again)])
+    bits = sum(one.same_machine for one in again)
+    output.say(
+        f"{'Confirmed' if confirmed else 'NOT confirmed'}: {sum(one.same_outcome for one in again)} of {len(again)} "
+        f"outcomes and {sum(one.same_curve for one in again)} curves are the same; {bits} were made on such a machine."
+    )
+    return 0 if confirmed else 1
+
+
+@suite.command
+def compare(first: Path, second: Path, /, *, output: Show = TABLES) -> None:
+    """Two cards, gap by gap: which gaps only one recovers, with McNemar's exact test.
+
+    Try:
+
+        hardgap suite compare mine.json theirs.json
+        hardgap suite compare mine.json results/suite/v1-quick-encoder-tempered.json --json
+    """
+    from hardgap.suites import checking
+    from hardgap.suites.card import read_card
+
+    cards = read_card(first), read_card(second)
+    data = {
+        "first": cards[0].name,
+        "second": cards[1].name,
+        "compared": [one.as_dict() for one in checking.compare(*cards)],
+        "differing": checking.differing(*cards),
+    }
+    output.show(data, checking.comparison_tables(*cards))

@@ -1,0 +1,202 @@
+"""The atlas cell by cell: what is exact about a gap, and what its training gave, if it was trained."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any, Literal
+
+from hardgap.core.errors import BadInput
+from hardgap.core.specs import Scale
+from hardgap.core.table import Table
+from hardgap.core.wording import percent, plural
+from hardgap.report.document import paragraph
+from hardgap.runs.results import RUN_FILE
+from hardgap.runs.summary import summarise
+from hardgap.studies.atlas import Forecast, atlas, every_gap, foresee
+from hardgap.suites.gaps import Similarity, similarity_of
+from hardgap.worlds.automaton.gap import Gap
+from hardgap.worlds.automaton.rule import Rule
+
+if TYPE_CHECKING:
+    from hardgap.core.run import Run
+    from hardgap.runs.store import Store
+    from hardgap.studies.measure import StudyResult
+
+Curve = list[dict[str, Any]]
+Settled = Literal["recovered", "the other table", "neither"]
+FITS, WRONG = 0.95, 0.3
+"""A network that has the visible cells right and the hidden ones wrong has settled on the other table."""
+
+
+@dataclass(frozen=True)
+class Trained:
+    """How the run of a gap ended."""
+
+    run: str
+    settled: Settled
+    holdout: float
+    visible: float
+    steps: int | None  # to the first solved evaluation
+
+
+@dataclass(frozen=True)
+class AtlasCell:
+    """One gap: what is known of it before training, and its run, if there is one."""
+
+    rule: Rule
+    known: Forecast
+    similarity: Similarity
+    trained: Trained | None = None
+
+    @property
+    def pattern(self) -> int:
+        return self.known.pattern
+
+    @property
+    def other(self) -> Rule:
+        """The only other table that agrees with all visible entries."""
+        return Rule(1, self.rule.number ^ (1 << self.pattern))
+
+    def as_dict(self) -> dict[str, Any]:
+        trained = None if self.trained is None else vars(self.trained)
+        cells = self.rule.pattern_text(self.pattern)
+        return {"rule": self.rule.number, "pattern": self.pattern, "neighbourhood": cells,
+                "output": int(self.rule.table[self.pattern]), "determined": self.known.determined,
+                "similarity": self.similarity, "agreeing": self.known.agreeing, "forecast": self.known.says,
+                "other": self.other.number, "trained": trained}  # fmt: skip
+
+
+@cache
+def _exact(rule: Rule) -> tuple[AtlasCell, ...]:
+    return tuple(AtlasCell(rule, foresee(rule, p), similarity_of(Gap(rule, (p,)))) for p in range(rule.patterns))
+
+
+def cells_of(rules: Iterable[Rule], trained: Mapping[tuple[int, int], Trained]) -> list[AtlasCell]:
+    """The cells of these rules, each with its run."""
+    return [
+        AtlasCell(cell.rule, cell.known, cell.similarity, trained.get((rule.number, cell.pattern)))
+        for rule in rules
+        for cell in _exact(rule)
+    ]
+
+
+def every_rule() -> list[Rule]:
+    return [Rule(1, number) for number in range(256)]
+
+
+def check_elementary(rule: Rule) -> Rule:
+    if rule.radius != 1:
+        raise BadInput(f"the atlas has the 256 elementary rules, of radius 1, not Rule {rule.name}")
+    return rule
+
+
+@cache
+def atlas_runs(scale: Scale = "desk") -> dict[tuple[int, int], Run]:
+    """The run of each gap."""
+    arms = zip(every_gap(), atlas.arms(scale), strict=True)
+    return {(rule.number, pattern): arm.runs[0] for (rule, pattern), arm in arms}
+
+
+def settled(curve: Curve, run_id: str) -> Trained:
+    """How a run ended, from its curve."""
+    found, last = summarise(curve), curve[-1]
+    other = last["visible"] >= FITS and last["holdout"] <= WRONG
+    how: Settled = "recovered" if found.success else "the other table" if other else "neither"
+    return Trained(run_id, how, last["holdout"], last["visible"], found.solved_step)
+
+
+def trained_in_store(store: Store, runs: Mapping[tuple[int, int], Run]) -> dict[tuple[int, int], Trained]:
+    curves = store.curves(run.id for run in runs.values())
+    return {gap: settled(curves[run.id], run.id) for gap, run in runs.items() if run.id in curves}
+
+
+def trained_in_results(results: Path, runs: Mapping[tuple[int, int], Run]) -> dict[tuple[int, int], Trained]:
+    """The same from the files of a folder, wherever there: some runs are those of other studies."""
+    gaps = {run.id: gap for gap, run in runs.items()}
+    files = {path.stem: path for path in results.rglob("*.json") if RUN_FILE.fullmatch(path.name) and path.stem in gaps}
+    curves = {run_id: json.loads(path.read_text(encoding="utf-8"))["curve"] for run_id, path in files.items()}
+    return {gaps[run_id]: settled(curve, run_id) for run_id, curve in curves.items()}
+
+
+def cells_of_study(result: StudyResult) -> list[AtlasCell]:
+    """All cells, with the runs that a study has measured."""
+    gaps = {run.id: gap for gap, run in atlas_runs(result.scale).items()}
+    ended = [(arm.runs[0].id, curve) for arm in result.arms for curve in arm.curves]
+    return cells_of(every_rule(), {gaps[i]: settled(curve, i) for i, curve in ended if i in gaps})
+
+
+def atlas_tables(results: Sequence[StudyResult]) -> list[Table]:
+    (result,) = results
+    return [forecast_table(cells_of_study(result), result.scale)]
+
+
+def forecast_table(cells: Sequence[AtlasCell], scale: Scale = "desk") -> Table:
+    """What was forecast against what came of it: a row for each kind of gap."""
+    kinds: dict[tuple[str, int, str], list[AtlasCell]] = {}
+    for cell in cells:
+        known = cell.known
+        kind = "no" if known.determined is None else f"in {known.determined} steps"
+        kinds.setdefault((kind, known.agreeing, known.says), []).append(cell)
+    columns = ["determined", "neighbours that agree", "forecast", "gaps", "trained", "recovered", "median steps"]
+    rows = [[*kind, len(several), *_outcomes(several)] for kind, several in sorted(kinds.items())]
+    return Table(f"Every gap of one pattern, {scale} scale", columns, rows, columns[3:])
+
+
+def _outcomes(cells: Sequence[AtlasCell]) -> list[object]:
+    done = [cell.trained for cell in cells if cell.trained is not None]
+    right = [one for one in done if one.settled == "recovered"]
+    steps = [one.steps for one in right if one.steps is not None]
+    return [len(done), len(right), f"{median(steps):.0f}" if steps else ""]
+
+
+def rule_table(cells: list[AtlasCell]) -> Table:
+    """The eight gaps of a rule."""
+    rule = cells[0].rule
+    rows = [
+        [cell.rule.pattern_text(cell.pattern), cell.rule.table[cell.pattern],
+         "never" if cell.known.determined is None else f"{cell.known.determined} steps", cell.similarity,
+         cell.known.says, *_outcome(cell)]
+        for cell in cells
+    ]  # fmt: skip
+    columns = ["hidden", "output", "determined", "similarity", "forecast", "trained", "holdout, %", "steps"]
+    return Table(f"Rule {rule.name}: its eight gaps", columns, rows, ["output", "holdout, %", "steps"], ["holdout, %"])
+
+
+def _outcome(cell: AtlasCell) -> list[object]:
+    if cell.trained is None:
+        return ["not yet", "", ""]
+    how = f"as Rule {cell.other.name}" if cell.trained.settled == "the other table" else cell.trained.settled
+    return [how, percent(cell.trained.holdout), cell.trained.steps]
+
+
+def atlas_words(cells: list[AtlasCell]) -> str:
+    """What is exact of all gaps, and what came of those that are trained."""
+    determined = [cell for cell in cells if cell.known.determined is not None]
+    steps = {cell.known.determined for cell in determined}
+    says = Counter(cell.similarity for cell in determined)
+    done = [cell for cell in cells if cell.trained is not None]
+    left = len(cells) - len(done)
+    return paragraph(
+        f"Exact, for all {len(cells):,} gaps: what is visible in four steps determines {len(determined):,} of them, "
+        f"{'all by the second step' if steps == {2} else 'the last by step ' + str(max(filter(None, steps)))}, and "
+        f"leaves {len(cells) - len(determined):,} open however many rows are seen. Of the determined ones, similarity "
+        f"must be wrong on {says['wrong']:,} and right on {says['right']:,}; on {says['open']:,} it depends on the "
+        f"weights. Trained so far: {plural(len(done), 'gap')}. {_forecast_words(done)}"
+        f"{f'The other {left:,} are not trained yet.' if left else ''}"
+    )
+
+
+def _forecast_words(done: list[AtlasCell]) -> str:
+    """The forecast beside what came, a sentence for each thing that it says."""
+    told = []
+    for says in ("recovers", "may fail", "fails"):
+        own = [cell for cell in done if cell.known.says == says]
+        right = sum(cell.trained is not None and cell.trained.settled == "recovered" for cell in own)
+        told.append(f"“{says}” was said of {len(own):,}, and {right:,} of them recovered. " if own else "")
+    return "".join(told)

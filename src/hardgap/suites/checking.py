@@ -1,0 +1,176 @@
+"""A card can be checked: a random tenth of it is trained again. Two cards are compared gap by gap."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hardgap.core.errors import BadInput
+from hardgap.core.plugins import check_plugin
+from hardgap.core.table import Table
+from hardgap.core.wording import percent
+from hardgap.report.statistics import paired_p
+from hardgap.runs.replicas import made_with
+from hardgap.suites.card import Card, Outcome
+from hardgap.suites.entries import Entry
+from hardgap.suites.gaps import SIMILARITIES, load_suite
+from hardgap.suites.judging import plan
+from hardgap.worlds import parse_run
+
+if TYPE_CHECKING:
+    from hardgap.core.run import Run
+    from hardgap.runs.store import Store
+
+
+def chosen_runs(card: Card, share: float, seed: int | None) -> list[Outcome]:
+    """A random part of a card's runs, if all of them are runs that the suite asks of this network."""
+    if not 0 < share <= 1:
+        raise BadInput(f"share {share:g}: give a part of the runs, above 0 and at most 1", of="share")
+    if not all(outcome.run for outcome in card.runs):
+        raise BadInput(f"{card.network} is not trained: `hardgap suite run {card.network}` computes its card again")
+    check_runs(card)
+    chosen = np.random.default_rng(seed).choice(len(card.runs), max(1, round(share * len(card.runs))), replace=False)
+    return [card.runs[place] for place in sorted(chosen)]
+
+
+def check_runs(card: Card) -> None:
+    """Refuse a card whose runs are others than the suite's: its gaps, budgets, recipe and private part are fixed."""
+    for what, path in (("network", card.network), ("recipe", card.recipe)):
+        if ":" in path:  # a card is data: it runs no code unless its reader trusts it
+            check_plugin(what, path)
+    entry = Entry(card.network, card.recipe)
+    asked = plan(load_suite(card.suite), entry, quick=card.quick, seed=card.seed, scale=card.scale)
+    wanted = {run.id: gap for gap, run in asked.runs}
+    for outcome in card.runs:
+        if outcome.run not in wanted:
+            why = "the network's code is another one" if card.source else "another version made it"
+            raise BadInput(f"run {outcome.run} is none that {card.suite} asks of {card.name}: {why}, or it was altered")
+        if parse_run(outcome.config).id != outcome.run or wanted[outcome.run] != outcome.gap:
+            raise BadInput(f"run {outcome.run} of the card is altered: its config or its gap is another one")
+
+
+def runs_of(chosen: Sequence[Outcome]) -> list[Run]:
+    return [parse_run(outcome.config) for outcome in chosen]
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """A run of a card beside the same one trained here."""
+
+    outcome: Outcome
+    holdout: float
+    same_curve: bool
+    same_machine: bool  # processor, engine and versions: then every bit has to be the same
+
+    @property
+    def same_outcome(self) -> bool:
+        again = self.outcome.model_copy(update={"curve": ((0, 0.0, self.holdout),)})
+        return again.recovered == self.outcome.recovered
+
+    @property
+    def verdict(self) -> str:
+        if self.same_curve:
+            return "same curve"
+        return "same outcome" if self.same_outcome else "other outcome"
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"run": self.outcome.run, "gap": self.outcome.gap.key, "seed": self.outcome.seed,
+                "card": self.outcome.curve[-1][2], "here": self.holdout, "verdict": self.verdict,
+                "same machine": self.same_machine}  # fmt: skip
+
+
+def rerun(card: Card, chosen: Sequence[Outcome], store: Store) -> list[Rerun]:
+    """What was trained again, beside the card."""
+    found = []
+    for outcome in chosen:
+        row = store.get(outcome.run)
+        curve = tuple((p["step"], p["visible"], p["holdout"]) for p in store.curve(row.id))
+        same = outcome.made < len(card.versions) and _made(row.versions) == _made(card.versions[outcome.made])
+        found.append(Rerun(outcome, curve[-1][2], curve == outcome.curve, same))
+    return found
+
+
+def _made(versions: dict[str, Any]) -> tuple[object, ...]:
+    return made_with(versions), versions.get("torch")
+
+
+def is_confirmed(runs: Sequence[Rerun]) -> bool:
+    """On the machine that made the card, every curve has to be the same; elsewhere, outcomes as far as chance goes."""
+    if any(run.same_machine and not run.same_curve for run in runs):
+        return False
+    other = [run for run in runs if not run.same_outcome]
+    worse = sum(run.outcome.recovered for run in other)
+    return paired_p(worse, len(other) - worse) >= 0.05
+
+
+def rerun_table(card: Card, runs: Sequence[Rerun]) -> Table:
+    right = ["seed", "card, holdout %", "here, %"]
+    rows = [
+        [run.outcome.gap.gap.describe(), run.outcome.seed, percent(run.outcome.curve[-1][2]), percent(run.holdout),
+         run.verdict]
+        for run in runs
+    ]  # fmt: skip
+    return Table(f"{card.name}: {len(runs)} of {len(card.runs)} runs again", ["gap", *right, "verdict"], rows, right)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Gaps that two cards share, by who recovers them."""
+
+    about: str
+    both: int
+    first: int
+    second: int
+    neither: int
+
+    @property
+    def p(self) -> float:
+        return paired_p(self.first, self.second)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"gaps of": self.about, "both": self.both, "only first": self.first, "only second": self.second,
+                "neither": self.neither, "p": self.p}  # fmt: skip
+
+
+def compare(first: Card, second: Card) -> list[Comparison]:
+    """All shared gaps, then those of each kind; McNemar's exact test of those that only one recovers."""
+    if first.suite != second.suite:
+        raise BadInput(f"one card is of {first.suite}, the other of {second.suite}: they share no gaps")
+    ours, theirs = first.recovered(), second.recovered()
+    kinds = {score.key: score.gap.similarity for score in first.scores if score.key in theirs}
+    if not kinds:
+        raise BadInput("the cards share no gap")
+    groups = {"all": list(kinds)} | {
+        f"similarity {kind}": [key for key, found in kinds.items() if found == kind] for kind in SIMILARITIES
+    }
+    return [_counted(name, [(ours[key], theirs[key]) for key in keys]) for name, keys in groups.items() if keys]
+
+
+def _counted(about: str, pairs: list[tuple[bool, bool]]) -> Comparison:
+    counts = (pairs.count(pair) for pair in ((True, True), (True, False), (False, True), (False, False)))
+    return Comparison(about, *counts)
+
+
+def differing(first: Card, second: Card) -> list[dict[str, Any]]:
+    """The gaps that one of two cards recovers, and which one."""
+    theirs = second.recovered()
+    return [
+        {"gap": score.key, "about": score.gap.gap.describe(), "group": score.gap.group,
+         "similarity": score.gap.similarity, "recovered by": first.name if score.recovered else second.name}
+        for score in first.scores
+        if score.key in theirs and theirs[score.key] != score.recovered
+    ]  # fmt: skip
+
+
+def comparison_tables(first: Card, second: Card) -> list[Table]:
+    right = ["both", "only A", "only B", "neither", "p"]
+    rows = [[one.about, one.both, one.first, one.second, one.neither, f"{one.p:.2g}"] for one in compare(first, second)]
+    tables = [Table(f"A: {first.name}; B: {second.name}", ["gaps of", *right], rows, right)]
+    if apart := differing(first, second):
+        names = ["about", "group", "similarity", "recovered by"]
+        rows_apart = [[one[name] for name in names] for one in apart]
+        tables.append(Table("Gaps that one of them recovers", ["gap", *names[1:]], rows_apart))
+    return tables

@@ -1,0 +1,79 @@
+"""The measured parts of docs/suite.md: from the committed cards and from nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from hardgap.core.table import Table
+from hardgap.core.wording import listed, plural
+from hardgap.report.document import NOT_YET, Content, markdown, paragraph
+from hardgap.suites.card import Card, PartScore, parts_of
+from hardgap.suites.computed import COMPUTED
+from hardgap.suites.entries import NETWORKS
+from hardgap.suites.figure import draw_references
+from hardgap.suites.gaps import ASKED_AT, SEEDS, SIMILARITIES
+from hardgap.suites.references import read_cards
+from hardgap.suites.tables import interval
+
+BLOCKS = ("suite-words", "suite-table")
+
+
+def content(results: Path) -> Content:
+    cards = read_cards(results / "suite")
+    blocks = {"suite-words": suite_words(cards), "suite-table": markdown([cards_table(cards)] if cards else [])}
+    return Content(blocks, {"suite": partial(draw_references, cards)})
+
+
+def cards_table(cards: Sequence[Card]) -> Table:
+    """A row a reference."""
+    kinds = [f"similarity {kind}" for kind in SIMILARITIES]
+    wide = [f"at width {width}" for width in ASKED_AT]
+    right = ["recovered", "Wilson, %", *kinds, "private", "runs", "median steps", *wide, "parameters", "MFLOP a row"]
+    rows = [[card.network, card.recipe, *_row(card)] for card in cards]
+    return Table("Gaps of the quick part that are recovered", ["network", "recipe", *right], rows, right)
+
+
+def _row(card: Card) -> list[object]:
+    parts, whole = parts_of(card), PartScore(card.scores)
+    kinds = [_of(parts.get(f"similarity {kind}")) for kind in SIMILARITIES]
+    wide = [_wide(whole, width) for width in ASKED_AT]
+    steps = "" if whole.median_steps is None else f"{whole.median_steps:.0f}"
+    size = "" if card.parameters is None else f"{card.parameters:,}"
+    flop = "" if card.flop is None else f"{card.flop / 1e6:.2g}"
+    runs = len(card.runs) if len(card.runs) == card.planned else f"{len(card.runs)} of {card.planned}"
+    return [_of(whole), interval(whole), *kinds, _of(parts.get("private")), runs, steps, *wide, size, flop]
+
+
+def _of(part: PartScore | None) -> str:
+    return "" if part is None else f"{part.recovered}/{part.gaps}"
+
+
+def _wide(whole: PartScore, width: int) -> str:
+    """Of recovered runs; a network that cannot answer there has none."""
+    found = whole.at(width)
+    return "" if found is None else "{}/{}".format(*found)
+
+
+def suite_words(cards: Sequence[Card]) -> str:
+    """What is measured, what the table shows, and what is missing."""
+    if not cards:
+        return NOT_YET
+    trained = [card for card in cards if card.network in NETWORKS]
+    missing = [name for name in (*COMPUTED, *NETWORKS) if name not in {card.network for card in cards}]
+    begun = [card.name for card in trained if len(card.runs) < card.planned]
+    told = [
+        f"On the quick part, {SEEDS} seeds a gap; private part from seed {listed({card.seed for card in cards})}.",
+        *(_sentence(card) for card in trained),
+        f"Begun, with fewer runs than {SEEDS} a gap: {listed(begun)}." if begun else "",
+        f"Still to be measured: {listed(missing)}." if missing else "",
+    ]
+    return paragraph(" ".join(told))
+
+
+def _sentence(card: Card) -> str:
+    whole, wrong = PartScore(card.scores), parts_of(card).get("similarity wrong")
+    hard = "" if wrong is None else f", {wrong.recovered} of {wrong.gaps} where similarity must be wrong"
+    ends = interval(whole)
+    return f"`{card.name}` recovers {whole.recovered} of {plural(whole.gaps, 'gap')} ({ends} %){hard}."

@@ -1,0 +1,154 @@
+"""From a network to its card: train what is missing, ask the trained networks at other widths, certify one run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hardgap.core.errors import BadInput
+from hardgap.core.plugins import blamed
+from hardgap.core.progress import Progress, silent
+from hardgap.core.specs import Scale
+from hardgap.suites.card import Card, Certified, Outcome
+from hardgap.suites.entries import Entry
+from hardgap.suites.gaps import ASKED_AT, SEEDS, WIDTH, Suite, SuiteGap
+from hardgap.worlds.automaton.run import AutomatonRun
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from hardgap.runs.store import Row, Store
+
+ROWS = 200
+"""Random rows that a trained network is asked at another width."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All runs of a card, with their gaps, one seed of everything before a second of anything."""
+
+    suite: str
+    entry: Entry
+    quick: bool
+    seed: int
+    runs: tuple[tuple[SuiteGap, AutomatonRun], ...]
+    planned: int
+    scale: Scale
+
+    @property
+    def configs(self) -> list[AutomatonRun]:
+        return [run for _, run in self.runs]
+
+
+def plan(
+    suite: Suite, entry: Entry, *, quick: bool, seed: int | None = None, seeds: int = SEEDS, scale: Scale = "desk"
+) -> Plan:
+    """What to train. Without a seed, the private part is drawn from one that belongs to the network's own code."""
+    if not 1 <= seeds <= SEEDS:
+        raise BadInput(f"seeds {seeds}: the suite has {SEEDS} of each gap", of="seeds")
+    if seed is not None and seed < 0:
+        raise BadInput(f"seed {seed}: a seed is not negative", of="seed")
+    entry.check(suite.gaps[:1] if quick else suite.gaps, scale)
+    drawn = entry.digest(suite.gaps[0]) if seed is None else seed
+    gaps = suite.asked(drawn, quick=quick)
+    of_gaps = [entry.runs(gap, scale) for gap in gaps]
+    runs = tuple((gap, several[place]) for place in range(seeds) for gap, several in zip(gaps, of_gaps, strict=True))
+    return Plan(suite.name, entry, quick, drawn, runs, len(gaps) * SEEDS, scale)
+
+
+def make_card(asked: Plan, store: Store, on_progress: Progress = silent, *, certify: bool = True) -> Card:
+    """The card of what is finished in a store."""
+    rows = {row.id: row for row in store.rows(run.id for run in asked.configs) if row.status == "done"}
+    done = [(gap, run) for gap, run in asked.runs if run.id in rows]
+    if not done:
+        raise BadInput(f"no run of {asked.entry.network} under {asked.entry.recipe} is finished in {store.folder}")
+    versions = list({repr(rows[run.id].versions): rows[run.id].versions for _, run in done}.values())
+    outcomes = []
+    for place, (gap, run) in enumerate(done):
+        on_progress("asking trained networks at other widths", place, len(done))
+        outcomes.append(_outcome(gap, run, rows[run.id], store, versions))
+    first = done[0][1]
+    if certify:
+        on_progress("leak certificate", 0, 0)
+    certificate = _certified(first) if certify else None
+    model = _built(first)
+    return Card(
+        suite=asked.suite, quick=asked.quick, network=asked.entry.network, recipe=asked.entry.recipe, seed=asked.seed,
+        planned=asked.planned, scale=asked.scale, about=asked.entry.about,
+        source=first.plugins().get(asked.entry.network), certificate=certificate,
+        parameters=sum(tensor.numel() for tensor in model.parameters()), flop=_flop(model), versions=tuple(versions),
+        runs=tuple(outcomes),
+    )  # fmt: skip
+
+
+def _outcome(gap: SuiteGap, run: AutomatonRun, row: Row, store: Store, versions: list[Any]) -> Outcome:
+    curve = tuple((point["step"], point["visible"], point["holdout"]) for point in store.curve(run.id))
+    return Outcome(
+        gap=gap, seed=run.seed, run=run.id, config=run.asked(), made=versions.index(row.versions),
+        seconds=round(row.seconds, 1), stopped=row.stopped or "", curve=curve,
+        asked=_asked_wider(gap, run, store) if gap.width == WIDTH else {},
+    )  # fmt: skip
+
+
+def _asked_wider(gap: SuiteGap, run: AutomatonRun, store: Store) -> dict[str, float | None]:
+    """Holdout accuracy on wider rows; nothing where the store has no weights."""
+    from hardgap.runs.execute import load_model
+    from hardgap.runs.weights import is_here
+
+    if not is_here(store, store.get(run.id)):
+        return {}
+    model, _ = load_model(store, run.id)
+    return {str(width): _holdout_at(model, gap, width) for width in ASKED_AT}
+
+
+def _holdout_at(model: nn.Module, gap: SuiteGap, width: int) -> float | None:
+    """None if the network does not take rows of this width."""
+    import torch
+
+    from hardgap.worlds.automaton.task import predict_rollout, score_rollout
+
+    rows = np.random.default_rng([width, 0]).integers(0, 2, (ROWS, width), dtype=np.uint8)
+    truth = gap.gap.trajectory(rows, 1)
+    if not truth.hidden.any():
+        return None
+    try:
+        predicted = predict_rollout(model, torch.from_numpy(rows).to(torch.float32), 1)
+    except Exception:  # whatever a network says that was made for another width
+        return None
+    return score_rollout(predicted, truth, gap.gap).holdout
+
+
+def _certified(run: AutomatonRun) -> Certified:
+    """One epoch of the card's first run, in the true world and in the decoy."""
+    from hardgap.runs.certificate import leak_certificate
+
+    found = leak_certificate(run)
+    return Certified(run=found.run, steps=found.steps, passed=found.passed, true=found.true, decoy=found.decoy)
+
+
+def _built(run: AutomatonRun) -> nn.Module:
+    from hardgap.worlds import build_task
+
+    model: nn.Module = build_task(run).model()
+    return model
+
+
+def _flop(model: nn.Module) -> int | None:
+    """Of products that PyTorch counts (matrices, convolutions) in the answer to one row; None where it counts none."""
+    import torch
+    from torch.utils.flop_counter import FlopCounterMode
+
+    from hardgap.nn.native import engine
+
+    with engine.using("eager"), FlopCounterMode(display=False) as counter, blamed("counting FLOP fails"):
+        model(torch.zeros(1, WIDTH))
+    return int(counter.get_total_flops()) or None
+
+
+def missing(asked: Plan, store: Store) -> Sequence[AutomatonRun]:
+    """What is not finished yet."""
+    known = store.progress([run.id for run in asked.configs])
+    return [run for run in asked.configs if known.get(run.id, ("", 0))[0] != "done"]

@@ -1,0 +1,126 @@
+"""`hardgap suite` and `hardgap atlas` as a user meets them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hardgap.cli import main
+
+Call = Callable[..., tuple[int, str, str]]
+TINY = ("--quick", "--scale", "smoke", "--seeds", "1", "--no-certify", "--workers", "1")
+OWN = """
+from torch import nn
+def make(width):
+    return nn.Linear(width, width)
+def colder(run):
+    return run.changed(unrolling__temperature={"start": 2.0, "end": 2.0})
+"""
+
+
+@pytest.fixture
+def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
+    """Runs `hardgap …` in an empty folder; gives exit code, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HARDGAP_STORE", str(tmp_path / "store"))
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        said = capsys.readouterr()
+        assert "Traceback" not in said.err
+        return int(ended.value.code or 0), said.out, said.err
+
+    return run
+
+
+@pytest.mark.slow
+def test_a_network_of_ones_own_is_judged_checked_and_compared(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "suitenets.py").write_text(OWN)
+    code, out, err = call("suite", "run", "suitenets:make", "--recipe", "suitenets:colder", *TINY, "--json")
+    found = json.loads(out)
+    assert (code, found["done"], found["planned"], found["parameters"]) == (0, 23, 69, 132)
+    assert found["card"] == "v1-quick-suitenets-make-suitenets-colder.json"
+    assert f"private part from seed {found['seed']}" in err
+    assert len(found["source"]) == 64
+    assert found["parts"]["private"]["gaps"] == 5
+
+    again = call("suite", "run", "suitenets:make", "--recipe", "suitenets:colder", *TINY, "--card", "again.json")
+    assert "private part from seed" not in again[2]  # nothing is left to train
+    assert (tmp_path / "again.json").read_text() == (tmp_path / found["card"]).read_text()
+    assert "This is the quick part, a subset of the suite" in again[1]
+
+    code, out, _ = call("suite", "verify", "again.json", "--share", "0.05", "--workers", "1", "--json")
+    assert (code, json.loads(out)["confirmed"]) == (0, True)
+    assert {run["verdict"] for run in json.loads(out)["runs"]} == {"same curve"}
+
+    call("suite", "run", "solver", "--quick")
+    code, out, _ = call("suite", "compare", "again.json", "v1-quick-solver.json", "--json")
+    compared = json.loads(out)["compared"][0]
+    assert (code, compared["both"] + compared["only second"]) == (0, 18)  # the private parts are of other seeds
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        (("run", "gruu", "--quick"), "there is no reference 'gruu' (did you mean gru?)"),
+        (("run", "gru", "--recipe", "hot"), "--recipe hot: choose paper, tempered"),
+        (("run", "gru", "--suite", "v9"), "there is no suite 'v9'; there is v1"),
+        (("run", "gru", "--seeds", "0"), "--seeds 0: the suite has 3 of each gap"),
+        (("run", "gru", "--seed", "-1"), "--seed -1: a seed is not negative"),
+        (("run", "gru", "--card", "no/such/folder/card.json"), "--card no/such/folder/card.json cannot be written"),
+        (("run", "gru", "--budget", "soon"), "--budget soon: write a time"),
+        (("run", "gru", "--no-run"), "there is no store"),
+        (("verify", "missing.json"), "missing.json is not a card of a suite"),
+        (("compare", "missing.json", "missing.json"), "missing.json is not a card of a suite"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence_before_anything_is_trained(
+    call: Call, tmp_path: Path, asked: tuple[str, ...], why: str
+) -> None:
+    code, out, err = call("suite", *asked)
+    assert (code, out) == (2, "")
+    assert why in err
+    assert not (tmp_path / "store").exists()
+
+
+def test_the_list_names_every_group_and_every_reference(call: Call) -> None:
+    code, out, _ = call("suite", "list")
+    assert code == 0
+    assert "v1: 90 public gaps, 3 seeds each" in out
+    assert all(group in out for group in ("paper", "linear", "one-sided", "nonlinear", "radius 2", "radius 3"))
+    data = json.loads(call("suite", "list", "--json")[1])
+    assert len(data["gaps"]) == 90
+    assert {"encoder", "gru", "solver", "KNN"} <= data["networks"].keys()
+
+
+def test_a_computed_reference_cannot_be_trained_again(call: Call) -> None:
+    call("suite", "run", "majority", "--quick")
+    code, _, err = call("suite", "verify", "v1-quick-majority.json")
+    assert code == 2
+    assert "majority is not trained" in err
+
+
+def test_the_atlas_tells_the_eight_gaps_of_a_rule_without_any_run(call: Call) -> None:
+    code, out, _ = call("atlas", "150", "--json")
+    cells = json.loads(out)
+    assert code == 0
+    assert [cell["determined"] for cell in cells] == [2] * 8
+    assert {cell["similarity"] for cell in cells} == {"wrong"}
+    assert [cell["trained"] for cell in cells] == [None] * 8
+    assert "not yet" in call("atlas", "150")[1]
+
+
+def test_the_atlas_reads_committed_runs(call: Call) -> None:
+    results = Path(__file__).parents[2] / "results"
+    cells = json.loads(call("atlas", "110", "--results", results, "--json")[1])
+    assert {cell["trained"]["settled"] for cell in cells} == {"recovered"}
+
+
+def test_the_atlas_has_elementary_rules_alone(call: Call) -> None:
+    code, _, err = call("atlas", "D")
+    assert code == 2
+    assert "the atlas has the 256 elementary rules, of radius 1, not Rule D" in err
