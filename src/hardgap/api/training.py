@@ -61,8 +61,9 @@ def sweep(
     """Train what is missing of these runs in worker processes, as many as cores, for at most so many seconds.
 
     What is finished comes back, each run once, in the order asked for; `.failed` says which failed and why, `.left`
-    what is not done. Killed or stopped, the same call goes on from there. `on` says where they are trained. With
-    `stack=8`, eight runs of one shape at a time are trained as one network (docs/stacking.md), which is for a GPU.
+    what is not done. Killed or stopped, the same call goes on from there. `on` says where: `local`, `ray`,
+    `ray://HOST:PORT` or `slurm` (docs/scale.md). With `stack=8`, eight runs of one shape at a time are trained as one
+    network (docs/stacking.md), which is for a GPU.
 
         runs = hg.grid(hg.Automaton(150, hide=2), seed=range(5), unrolling__feedback=["soft", "hard"])
         frame = hg.sweep(runs, store="runs").frame()

@@ -78,13 +78,11 @@ class Shard:
         earlier = read_news(place, run_id)
         if earlier is not None and earlier["status"] in ("done", "failed"):
             return None
-        states = Checkpoints(place / "out", run_id).names() or order["files"]
-        source = place / "in" if states is order["files"] else place / "out"
         files: Files = {name: (place / "in" / name).read_bytes() for name in order["files"]}
-        if source.name == "out":
+        if earlier is not None and (names := Checkpoints(place / "out", run_id).names()):
             files = {name: data for name, data in files.items() if not name.startswith("checkpoints/")}
-            files |= {f"checkpoints/{run_id}/{name}": read_file(place, run_id, name) for name in states}
-            order = order | {"seconds": earlier["seconds"] if earlier else order["seconds"]}
+            files |= {f"checkpoints/{run_id}/{name}": read_file(place, run_id, name) for name in names}
+            order = order | {"seconds": earlier["seconds"]}
         return take_order(self._store, order, files)
 
     def _export(self, *, ending: bool) -> None:
