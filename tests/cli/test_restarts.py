@@ -99,11 +99,12 @@ def test_signals_over_time_are_marked_in_table_and_figure() -> None:
 def test_a_study_counts_networks_that_were_started_again(study: Any, tmp_path: Path) -> None:
     store = Store(tmp_path / "s")
     arms = study.arms("desk")
-    for arm, attempts in ((arms[-1], (0, 0, 1)), (arms[0], (0, 0, 0))):
+    again = next((arm for arm in arms if "restart" in str(arm.labels.get("way"))), arms[-1])
+    for arm, attempts in ((again, (0, 0, 1)), (arms[0], (0, 0, 0))):
         store.put_all_done([(arm.runs[0], curve(*attempts), "solved", {}, 1.0)])
     result = measure(study, "desk", store)
     (table,) = part(study.tables)([result])
     column = [row[table.columns.index("restarted")] for row in table.rows]
     assert sorted(map(str, column)) == [*[""] * (len(column) - 1), "1"]
     if study is wide:
-        assert words(part(str(study.figure))([result]))[1] == ["started again"]
+        assert ["started again"] in words(part(str(study.figure))([result]))

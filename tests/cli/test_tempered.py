@@ -72,7 +72,7 @@ def test_without_any_store_the_studies_are_listed(capsys: pytest.CaptureFixture[
     [
         (["tempered/dail"], "there is no study 'tempered/dail' (did you mean tempered/dial?)"),
         (["tempered/dial", "--seeds", "0"], "--seeds 0: at least one seed is needed"),
-        (["tempered/dial", "--no-run"], "no store"),
+        (["tempered/dial", "--no-run", "--store", "nowhere"], "no store"),
         (["tempered/unharmed", "--figure", "x.svg"], "there is no figure of tempered/unharmed"),
         (["tempered/dial", "--figure", "x.jpg"], "--figure x.jpg: the name must end in"),
         (["tempered/dial", "--budget", "soon"], "--budget soon: write a time such as"),

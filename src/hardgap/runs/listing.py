@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from inspect import isclass
-from types import NoneType
 from typing import Any, get_args
 
 from pydantic import TypeAdapter, ValidationError
@@ -200,7 +199,7 @@ def fields_of(spec: type[Spec], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for name, field in spec.model_fields.items():
         kind = field.annotation
         parts = [part for part in (kind, *get_args(kind)) if isclass(part) and issubclass(part, Spec)]
-        if not parts or NoneType in get_args(kind):
+        if not parts:
             yield prefix + name, kind
         for part in parts:
             yield from fields_of(part, f"{prefix}{name}.")

@@ -10,6 +10,8 @@ from hardgap.core.wording import percent
 from hardgap.studies.measure import Measured, StudyResult
 from hardgap.studies.numbers import interval, mean, p_value, published_count, recovered, span
 from hardgap.studies.study import words
+from hardgap.studies.tempered.wide import WIDTH
+from hardgap.worlds.automaton.run import AutomatonRun
 
 Tables = Callable[[Sequence[StudyResult]], list[Table]]
 
@@ -83,9 +85,8 @@ def wide_table(result: StudyResult) -> Table:
     for arm, early, routed in zip(result.arms, more["early"], more["routed"], strict=True):
         told = [published_count(arm), percent(early), routed, recovered(arm), mean(arm.holdout), _median(arm)]
         rows.append([way_of(arm), f"pattern {arm.labels['pattern']}", *told, arm.restarted or ""])
-    title = f"wide, rows of {more['width']} cells: {result.study.claim.rstrip('.')}"  # at no scale: see the study
     detail = ["holdout at the end, %", "solved at", *visible, "paper, 7,850 steps"]
-    return Table(title, ["factor", "hidden", *right], rows, right, detail)
+    return Table(_title(result), ["factor", "hidden", *right], rows, right, detail)
 
 
 def way_of(arm: Measured) -> str:
@@ -101,7 +102,9 @@ def _name(arm: Measured) -> tuple[str, str]:
 
 
 def _title(result: StudyResult) -> str:
-    return f"{result.name.partition('/')[2]}, {result.scale} scale: {result.study.claim.rstrip('.')}"
+    widths = {run.width for arm in result.study.arms(result.scale) for run in arm.runs if isinstance(run, AutomatonRun)}
+    where = f"rows of {WIDTH} cells" if widths == {WIDTH} else f"{result.scale} scale"  # such rows are at no scale
+    return f"{result.name.partition('/')[2]}, {where}: {result.study.claim.rstrip('.')}"
 
 
 def _given(arm: Measured) -> str:

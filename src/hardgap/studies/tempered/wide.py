@@ -83,7 +83,7 @@ SEEDS = (0, 1)
 
 @study("tempered/rounded", **shown())
 def rounded(scale: Scale) -> Iterator[Arm]:
-    """Does the recipe recover each pattern at width 101 if three tenths of what is fed back are rounded, by chance?
+    """Does the recipe recover each pattern at width 101 if some of what is fed back is rounded? Three tenths are.
 
     T = 8 and a restart at step 1,200 with T = 4, everything else as in `tempered/wide`. The share was looked for on
     patterns 0 and 7, seed 0, which are smuggled past without it: the search's other runs stand below.
