@@ -115,7 +115,7 @@ one_tick
 four_ticks
 
 # %% [markdown]
-# **Question 6.** Look at the curve of the second network: what does it answer for the covered line in the beginning,
+# **Question 6.** Look at the curve of the four-tick network: what does it answer for the covered line in the beginning,
 # and when does it change its mind?
 #
 # <details><summary>Answer</summary>
@@ -125,7 +125,7 @@ four_ticks
 #
 # </details>
 #
-# **Question 7.** The first network is right on everything that it was ever asked. Is it a bad network?
+# **Question 7.** The one-tick network is right on everything that it was ever asked. Is it a bad network?
 #
 # <details><summary>Answer</summary>
 #
@@ -136,7 +136,7 @@ four_ticks
 #
 # ## 4. What has it learned? (10 minutes)
 #
-# We ask the second network for every line of the table, in many different rows:
+# We ask the four-tick network for every line of the table, in many different rows:
 
 # %%
 four_ticks.open("rule")["rule"]

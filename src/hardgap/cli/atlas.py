@@ -17,7 +17,9 @@ def atlas(
     *,
     run: Annotated[bool, Parameter(negative="", help="Train what is missing of its eight gaps: minutes.")] = False,
     figure: Annotated[Path | None, Parameter(help="Also draw all 256 rules: FILE.svg, .png or .pdf.")] = None,
-    results: Annotated[Path, Parameter(help="Folder of measured runs, beside the store's.")] = Path("results"),
+    results: Annotated[
+        Path | None, Parameter(help="Folder of measured runs, beside the store's; those of hardgap if not given.")
+    ] = None,
     workers: Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")] = None,
     engine: Engine = None,
     store: StoreFolder = STORE,
@@ -26,8 +28,8 @@ def atlas(
     """The eight gaps of an elementary rule that hide one pattern: what is exact, and what training gave.
 
     determined: in how many steps what is visible leaves one table only. similarity: what a vote of the visible patterns
-    must say, whichever weights that fall with distance it has. forecast: written down before any was trained. All 2,048
-    gaps are in docs/atlas.md.
+    must say, whichever weights that fall with distance it has. forecast: written down before all but 64 were trained.
+    All 2,048 gaps are in docs/atlas.md.
 
     Try:
 
@@ -36,17 +38,21 @@ def atlas(
         hardgap atlas 30 --figure atlas.png
     """
     from hardgap.cli.sweep import check_workers, run_and_report
+    from hardgap.core.errors import BadInput
+    from hardgap.runs.packaged import own_results
     from hardgap.runs.store import DATABASE, Store
     from hardgap.studies import atlas_cells as cells
     from hardgap.worlds.automaton.rule import parse_rule
 
     chosen, code = cells.check_elementary(parse_rule(rule)), 0
+    if results is not None and not results.is_dir():
+        raise BadInput(f"--results {results}: there is no such folder")
     check_figure(figure)
     check_workers(workers)
     choose_engine(engine)
     every = cells.atlas_runs()
     wanted = {gap: one for gap, one in every.items() if figure is not None or gap[0] == chosen.number}
-    trained = cells.trained_in_results(results, wanted)
+    trained = cells.trained_in_results(results or own_results(), wanted)
     opened = Store(store, create=run) if run or (store / DATABASE).exists() else None
     if run and opened is not None:
         own = {gap: one for gap, one in wanted.items() if gap[0] == chosen.number and gap not in trained}

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 suite = App(name="suite", help="Judge a network on fixed gaps, beside references; check and compare cards.")
 
 Name = Annotated[str, Parameter(name="--suite", help="Which version of the suite.")]
-Workers = Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")]
+Workers = Annotated[
+    int | None, Parameter(help="Worker processes; as many as cores if not given.")
+]
 
 
 @suite.command
@@ -191,7 +193,7 @@ def verify(
     from hardgap.core.plugins import trust as let_in
     from hardgap.runs.store import Store
     from hardgap.suites.card import read_card
-    from hardgap.suites.checking import chosen_runs, is_confirmed, rerun, rerun_table, runs_of
+    from hardgap.suites.checking import can_refute, chosen_runs, is_confirmed, rerun, rerun_table, runs_of
 
     choose_engine(engine)
     check_workers(workers)
@@ -213,6 +215,8 @@ def verify(
         f"{'Confirmed' if confirmed else 'NOT confirmed'}: {sum(one.same_outcome for one in again)} of {len(again)} "
         f"outcomes and {sum(one.same_curve for one in again)} curves are the same; {bits} were made on such a machine."
     )
+    if not can_refute(again):
+        output.say("So few runs of another machine cannot refute a card, whatever they give: take a larger --share.")
     return 0 if confirmed else 1
 
 
@@ -223,7 +227,7 @@ def compare(first: Path, second: Path, /, *, output: Show = TABLES) -> None:
     Try:
 
         hardgap suite compare mine.json theirs.json
-        hardgap suite compare mine.json results/suite/v1-quick-encoder-tempered.json --json
+        hardgap suite compare mine.json results/suite/v1-quick-solver.json --json
     """
     from hardgap.suites import checking
     from hardgap.suites.card import read_card

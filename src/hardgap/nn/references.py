@@ -22,8 +22,8 @@ from torch import Tensor, nn
 from hardgap.nn.encoder import AttentionParts, FeedForward, Layer
 from hardgap.nn.spec import ReferenceSpec
 
-FAR = 8
-"""Cells farther apart than this on the ring are all equally far to `relative`."""
+FAR = 5
+"""Cells so far apart on the ring, or farther, are all equally far to `relative`; rows of 11 have none farther."""
 WRAPPED = 4
 """Cells beyond each end, from the other end of the ring, that `gru` reads before a row begins."""
 

@@ -19,6 +19,7 @@ from hardgap.report.document import paragraph
 from hardgap.runs.results import RUN_FILE
 from hardgap.runs.summary import summarise
 from hardgap.studies.atlas import Forecast, atlas, every_gap, foresee
+from hardgap.studies.tempered.forecast import RULES
 from hardgap.suites.gaps import Similarity, similarity_of
 from hardgap.worlds.automaton.gap import Gap
 from hardgap.worlds.automaton.rule import Rule
@@ -185,18 +186,20 @@ def atlas_words(cells: list[AtlasCell]) -> str:
     return paragraph(
         f"Exact, for all {len(cells):,} gaps: what is visible in four steps determines {len(determined):,} of them, "
         f"{'all by the second step' if steps == {2} else 'the last by step ' + str(max(filter(None, steps)))}, and "
-        f"leaves {len(cells) - len(determined):,} open however many rows are seen. Of the determined ones, similarity "
-        f"must be wrong on {says['wrong']:,} and right on {says['right']:,}; on {says['open']:,} it depends on the "
-        f"weights. Trained so far: {plural(len(done), 'gap')}. {_forecast_words(done)}"
+        f"leaves {len(cells) - len(determined):,} undetermined however many rows are seen. Of the determined ones, "
+        f"similarity must be wrong on {says['wrong']:,} and right on {says['right']:,}; on {says['open']:,} it depends "
+        f"on the weights. Trained so far: {plural(len(done), 'gap')}. {_forecast_words(done)}"
         f"{f'The other {left:,} are not trained yet.' if left else ''}"
     )
 
 
 def _forecast_words(done: list[AtlasCell]) -> str:
-    """The forecast beside what came, a sentence for each thing that it says."""
-    told = []
+    """The forecast beside what came since, a sentence for each thing that it says."""
+    since = [cell for cell in done if str(cell.rule.number) not in RULES]
+    known = len(done) - len(since)
+    told = [f"{known:,} of these were known when the forecast was written, and do not test it. "] if known else []
     for says in ("recovers", "may fail", "fails"):
-        own = [cell for cell in done if cell.known.says == says]
+        own = [cell for cell in since if cell.known.says == says]
         right = sum(cell.trained is not None and cell.trained.settled == "recovered" for cell in own)
         told.append(f"“{says}” was said of {len(own):,}, and {right:,} of them recovered. " if own else "")
     return "".join(told)

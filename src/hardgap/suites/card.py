@@ -195,7 +195,9 @@ class PartScore:
 
     @property
     def visible(self) -> float | None:
-        return fmean(run.curve[-1][1] for run in self.runs) if self.scores else None
+        """Of what was trained; of a method that is not, nobody has measured it."""
+        trained = [run.curve[-1][1] for run in self.runs if run.run]
+        return fmean(trained) if trained else None
 
     @property
     def seconds(self) -> float:

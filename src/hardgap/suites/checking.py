@@ -30,7 +30,7 @@ def chosen_runs(card: Card, share: float, seed: int | None) -> list[Outcome]:
     if not 0 < share <= 1:
         raise BadInput(f"share {share:g}: give a part of the runs, above 0 and at most 1", of="share")
     if not all(outcome.run for outcome in card.runs):
-        raise BadInput(f"{card.network} is not trained: `hardgap suite run {card.network}` computes its card again")
+        raise BadInput(f"{card.network} is not trained: `hardgap suite run` computes its card again")
     check_runs(card)
     chosen = np.random.default_rng(seed).choice(len(card.runs), max(1, round(share * len(card.runs))), replace=False)
     return [card.runs[place] for place in sorted(chosen)]
@@ -44,6 +44,10 @@ def check_runs(card: Card) -> None:
     entry = Entry(card.network, card.recipe)
     asked = plan(load_suite(card.suite), entry, quick=card.quick, seed=card.seed, scale=card.scale)
     wanted = {run.id: gap for gap, run in asked.runs}
+    if len({outcome.run for outcome in card.runs}) < len(card.runs):
+        raise BadInput("the card is altered: it counts a run more than once")
+    if card.planned != len(wanted):
+        raise BadInput(f"the card is altered: {card.suite} plans {len(wanted)} runs of it, not {card.planned}")
     for outcome in card.runs:
         if outcome.run not in wanted:
             why = "the network's code is another one" if card.source else "another version made it"
@@ -104,6 +108,11 @@ def is_confirmed(runs: Sequence[Rerun]) -> bool:
     other = [run for run in runs if not run.same_outcome]
     worse = sum(run.outcome.recovered for run in other)
     return paired_p(worse, len(other) - worse) >= 0.05
+
+
+def can_refute(runs: Sequence[Rerun]) -> bool:
+    """Whether so many runs could have spoken against the card, had all gone otherwise."""
+    return any(run.same_machine for run in runs) or paired_p(len(runs), 0) < 0.05
 
 
 def rerun_table(card: Card, runs: Sequence[Rerun]) -> Table:

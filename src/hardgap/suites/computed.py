@@ -1,7 +1,9 @@
 """References that nobody trains: similarity on the rule's own table, the majority, and the exact solver as ceiling.
 
 Each is shown the visible entries and answers the hidden ones; all patterns are equally common in random rows, so the
-share of entries that are right is the holdout accuracy. The solver is shown the visible cells of the training rows.
+share of entries that are right is the holdout accuracy. What it would answer for visible entries is not asked: the 1 in
+its point stands for that they are given, and no table shows it. The solver is shown the visible cells of the training
+rows.
 """
 
 from __future__ import annotations

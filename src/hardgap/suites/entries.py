@@ -68,8 +68,10 @@ class Entry:
         from hardgap.worlds import build_task
 
         if self.network not in NETWORKS and ":" not in self.network:
-            hint = did_you_mean(self.network, NETWORKS)
-            known = f"{', '.join(NETWORKS)}, or your own package.module:factory"
+            from hardgap.suites.computed import COMPUTED
+
+            hint = did_you_mean(self.network, [*NETWORKS, *COMPUTED])
+            known = f"{', '.join([*NETWORKS, *COMPUTED])}, or your own package.module:factory"
             raise BadInput(f"there is no reference {self.network!r}{hint}: give {known}")
         if self.recipe not in RECIPES and ":" not in self.recipe:
             raise BadInput(
@@ -81,9 +83,12 @@ class Entry:
             task.model()
 
     def digest(self, gap: SuiteGap) -> int:
-        """A seed that belongs to the network's code and config: whoever changes it draws another private part."""
-        run = self.runs(gap)[0]
-        text = json.dumps([run.model.model_dump(mode="json"), self.recipe], sort_keys=True)
+        """A seed that belongs to the network's code and config and to what the recipe makes of the run.
+
+        Whoever changes one of them draws another private part.
+        """
+        run = self.runs(gap)[0].model_dump(mode="json")
+        text = json.dumps([run[name] for name in ("model", "unrolling", "optimiser", "budget")], sort_keys=True)
         return int(hashlib.sha256(text.encode()).hexdigest()[:7], 16)
 
 
