@@ -180,7 +180,7 @@ CLICK = """async () => {
 @pytest.fixture(scope="module")
 def recovered(browser: Any, address: str) -> str:
     """A run that was started on the page and trained until it recovered the entry; its id."""
-    for seed in range(8):
+    for seed in range(100, 108):  # none of the committed networks, which a page has from the start
         page = browser.new_page()
         page.goto(f"{address}#train?rule=150&hide=5&seed={seed}")
         page.get_by_role("button", name="Start", exact=True).click()
