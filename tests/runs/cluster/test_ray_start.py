@@ -77,3 +77,19 @@ def test_folders_of_the_dead_are_cleared_away(monkeypatch: pytest.MonkeyPatch, t
     assert scratch.scratch().exists()
     assert second.exists()
     assert elsewhere.exists()
+
+
+def test_a_folder_is_never_seen_with_an_owner_half_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A neighbour that looks while the owner's name is being written lets the folder be."""
+    monkeypatch.setattr(scratch.tempfile, "tempdir", str(tmp_path))
+    write = Path.write_text
+
+    def interrupted(path: Path, text: str, **given: str) -> int:
+        write(path, "")
+        if path.parent.name.startswith(scratch.PREFIX):
+            monkeypatch.setattr(Path, "write_text", write)
+            scratch.scratch()
+        return write(path, text, **given)
+
+    monkeypatch.setattr(Path, "write_text", interrupted)
+    assert scratch.scratch().exists()
