@@ -192,6 +192,11 @@ class Store(Reader):
         """Give a claim back; the run stays queued."""
         self._update(run_id, owner, "status = 'queued', owner = NULL, attempts = 0")
 
+    def hand_over(self, run_id: str, before: str, owner: str) -> None:
+        """Take the claim of an owner who has died, for whom somebody is training it still; else claim it as any."""
+        if not self._update(run_id, before, "owner = ?, heartbeat = ?", owner, time.time()):
+            self.claim([run_id], owner)
+
     def lost(self, run_id: str, owner: str) -> None:
         """Whoever trained it for the owner, far away, has died: back to the queue, and the death counts."""
         self._update(run_id, owner, "status = 'queued', owner = NULL")
