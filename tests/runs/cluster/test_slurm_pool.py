@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -168,3 +169,23 @@ def test_a_worker_leaves_the_signal_before_the_time_limit_to_its_job() -> None:
         assert worker.stdin is not None
         worker.stdin.close()
         assert worker.wait(20) == 0
+
+
+def test_the_job_of_a_driver_before_a_reboot_is_taken_over_and_that_of_a_living_one_elsewhere_is_not(
+    store: Store, tiny: Tiny, sbatch: Callable[[str], None]
+) -> None:
+    sbatch(ACCEPT)
+    store.add([run := tiny()])
+    first = SlurmPool(store, [run.id], 1, 15.0)
+    first.tend(1)
+    (path,) = store.folder.glob("slurm/*/job.json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"driver": "this-host:before:1:1"}))
+    store._db.execute("UPDATE runs SET owner = 'this-host:before:1:1'")
+    os.utime(path, (0, 0))
+    first.tend(1)  # it lives
+    SlurmPool(store, [run.id], 1, 15.0).end()
+    assert path.exists()
+    os.utime(path, (0, 0))
+    SlurmPool(store, [run.id], 1, 15.0).end()
+    assert not path.exists()
+    assert attempts(store) == [("queued", 0)]

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import sys
@@ -163,7 +164,7 @@ class SlurmPool:
         """Take over the jobs of a driver that has died."""
         for path in sorted(self._folder.glob("*/job.json")):
             about, order = json.loads(path.read_text()), json.loads((path.parent / "order.json").read_text())
-            if is_alive(about["driver"], time.time(), LEASE):
+            if is_alive(about["driver"], path.stat().st_mtime, LEASE):
                 continue
             for run_id in (ids := list(self._store.progress(one["run"] for one in order["runs"]))):
                 self._store.hand_over(run_id, about["driver"], self._owner)
@@ -174,6 +175,8 @@ class SlurmPool:
     # Taking in
 
     def _collect(self, job: Job) -> None:
+        with suppress(FileNotFoundError):
+            os.utime(job.folder / "job.json")  # whoever cannot see this process sees by it that the job has a driver
         over = self._is_over(job)  # asked first: what is written after that is read below
         for run_id, record in list(job.records.items()):
             news = read_news(job.folder, run_id)
