@@ -14,6 +14,7 @@ from ray.exceptions import RayActorError
 import hardgap
 from hardgap.runs.cluster import on_ray
 from hardgap.runs.cluster.on_ray import RayPool, Worker
+from hardgap.runs.owner import me
 from hardgap.runs.store import Store
 from hardgap.worlds.automaton.run import AutomatonRun
 
@@ -44,11 +45,12 @@ def test_a_worker_of_another_version_gets_no_more_runs(tmp_path: Path, monkeypat
     assert RayPool(Store(tmp_path / "store"), [], 1, 15.0)._made != before._made
 
 
+@pytest.mark.parametrize("place", [me().rsplit(":", 2)[0], "this-host:before"], ids=["here", "before a reboot"])
 def test_a_worker_that_dies_while_it_is_adopted_is_a_dead_worker(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     pool, killed = RayPool(Store(tmp_path / "store"), [], 1, 15.0), []
-    dead = f"{pool._owner.rsplit(':', 2)[0]}:{2**22 + 1}:1"
+    dead = f"{place}:{2**22 + 1}:1"
 
     def dies(answer: object, timeout: float) -> bool:
         raise RayActorError
@@ -60,3 +62,16 @@ def test_a_worker_that_dies_while_it_is_adopted_is_a_dead_worker(
     pool._hear("answer")
     assert killed == [worker.actor]
     assert not pool._workers
+
+
+def test_a_driver_that_cannot_be_seen_lives_as_long_as_it_is_heard(tmp_path: Path, tiny: Tiny) -> None:
+    """One before a reboot, for example: its workers would be nobody's for ever."""
+    store, before = Store(tmp_path / "store"), "this-host:before:1:1"
+    store.add([run := tiny()])
+    store.claim([run.id], before)
+    pool = RayPool(store, [], 1, 15.0)
+    assert pool._lives(before)
+    assert pool._lives(pool._owner)
+    store._db.execute("UPDATE runs SET heartbeat = heartbeat - 1000")
+    assert not pool._lives(before)
+    assert not pool._lives("another-host:1:1")

@@ -128,15 +128,19 @@ class RayPool:
         """Ask all workers that a dead driver of this store has started whose they are now."""
         for name in ray.util.list_named_actors(all_namespaces=True):
             starter = name["name"].partition("/")[0]
-            if name["namespace"] == self._namespace and not is_alive(starter, time.time(), LEASE):
+            if name["namespace"] == self._namespace and not self._lives(starter):
                 with suppress(ValueError):  # it has died meanwhile
                     worker = Worker(ray.get_actor(**name), strange=True)
                     self._ask(worker, worker.actor.hello.remote())
 
+    def _lives(self, driver: str) -> bool:
+        """Whether a driver is there; one of another container, or before a reboot, is known by its heartbeats only."""
+        return is_alive(driver, self._store.last_heard(driver), LEASE)
+
     def _meet(self, worker: Worker, said: dict[str, Any]) -> None:
         """Take over a worker whose driver has died; one of a living driver stays with it."""
         worker.strange = False
-        living = is_alive(said["driver"], time.time(), LEASE)
+        living = self._lives(said["driver"])
         if living or not RAY.get(worker.actor.adopt.remote(said["driver"], self._owner), timeout=LEASE):
             self._workers.discard(worker)
             return
