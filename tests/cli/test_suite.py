@@ -120,6 +120,15 @@ def test_the_atlas_reads_committed_runs(call: Call) -> None:
     assert {cell["trained"]["settled"] for cell in cells} == {"recovered"}
 
 
+def test_the_atlas_brings_the_committed_runs_along(call: Call) -> None:
+    """Wherever it is called, and no folder that is not there passes for one without runs."""
+    assert "not yet" not in call("atlas", "110")[1]
+    assert call("atlas", "110", "--results", "nowhere")[::2] == (
+        2,
+        "hardgap: --results nowhere: there is no such folder\n",
+    )
+
+
 def test_the_atlas_has_elementary_rules_alone(call: Call) -> None:
     code, _, err = call("atlas", "D")
     assert code == 2

@@ -57,6 +57,12 @@ def test_the_runs_of_a_card_are_the_suites(conv: Card) -> None:
         altered = conv.model_copy(update={"runs": (first.model_copy(update=alter), *rest)})
         with pytest.raises(BadInput, match=why):
             checking.check_runs(altered)
+    for altered, why in (
+        (conv.model_copy(update={"runs": (first, first, *rest)}), "it counts a run more than once"),
+        (conv.model_copy(update={"planned": 3}), "v1 plans 69 runs of it, not 3"),
+    ):
+        with pytest.raises(BadInput, match=why):
+            checking.check_runs(altered)
     with pytest.raises(BadInput, match="is none that v1 asks"):
         checking.check_runs(conv.model_copy(update={"recipe": "paper"}))
 

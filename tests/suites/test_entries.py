@@ -98,3 +98,12 @@ def test_the_private_part_belongs_to_the_network_if_no_seed_is_given() -> None:
     assert [run.id for run in linear.configs] == [run.id for run in again.configs]
     seeds = [run.seed for run in linear.configs]
     assert seeds == sorted(seeds)  # one seed of everything before a second of anything
+
+
+def test_another_recipe_gets_another_private_part(own: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the recipe's code makes of a run counts, not what it is called."""
+    warm = Entry("encoder", "ownrecipe:colder").digest(V1.gaps[0])
+    assert warm == Entry("encoder", "ownrecipe:colder").digest(V1.gaps[0])
+    module = sys.modules["ownrecipe"]
+    monkeypatch.setattr(module, "colder", lambda run: run.changed(unrolling__temperature={"start": 3.0, "end": 3.0}))
+    assert warm != Entry("encoder", "ownrecipe:colder").digest(V1.gaps[0])

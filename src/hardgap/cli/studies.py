@@ -38,9 +38,7 @@ class Asked:
     run: Annotated[bool, Parameter(help="Train what is missing; `--no-run` only prints what is there.")] = True
     figure: Annotated[Path | None, Parameter(help="Also draw it: FILE.svg, .png or .pdf.")] = None
     on: Place = "local"
-    workers: Annotated[
-        int | None, Parameter(help="Worker processes; as many as cores if not given.")
-    ] = None
+    workers: Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")] = None
     engine: Engine = None
     stack: Stack = None
     store: StoreFolder = STORE

@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 suite = App(name="suite", help="Judge a network on fixed gaps, beside references; check and compare cards.")
 
 Name = Annotated[str, Parameter(name="--suite", help="Which version of the suite.")]
-Workers = Annotated[
-    int | None, Parameter(help="Worker processes; as many as cores if not given.")
-]
+Workers = Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")]
 
 
 @suite.command

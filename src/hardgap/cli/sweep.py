@@ -35,9 +35,7 @@ def sweep(
     /,
     *,
     on: Place = "local",
-    workers: Annotated[
-        int | None, Parameter(help="Worker processes; as many as cores if not given.")
-    ] = None,
+    workers: Annotated[int | None, Parameter(help="Worker processes; as many as cores if not given.")] = None,
     budget: Annotated[str | None, Parameter(help="Stop after this long, e.g. 90m; the next call goes on.")] = None,
     engine: Engine = None,
     stack: Stack = None,
