@@ -83,6 +83,9 @@ class Failing(Net):
 
 def failing(width):
     return Failing(width, width)
+
+def unmade(width):
+    raise RuntimeError("no such width")
 """
 
 
@@ -156,7 +159,7 @@ def own_networks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[s
     (tmp_path / "own_networks.py").write_text(NETWORKS)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(stackable, "_tried", {})
-    trust(f"own_networks:{name}" for name in ("dropping", "counting", "frozen", "plain", "failing"))
+    trust(f"own_networks:{name}" for name in ("dropping", "counting", "frozen", "plain", "failing", "unmade"))
     return lambda name: {"kind": "plugin", "factory": f"own_networks:{name}"}
 
 
@@ -190,6 +193,15 @@ def test_a_network_that_fails_on_the_way_fails_alone(
     assert [row.status for row in store.rows()] == ["failed", "done"]
     assert "RuntimeError: no more" in str(store.get(runs[0].id).error)
     assert "a stack of 1 failed, its runs go on one by one: RuntimeError: no more" in capfd.readouterr().err
+
+
+def test_a_network_that_cannot_be_made_fails_alone(
+    tiny: Tiny, tmp_path: Path, own_networks: Callable[[str], dict[str, Any]]
+) -> None:
+    runs = [tiny(model=own_networks(name)) for name in ("unmade", "plain")]
+    store = trained(Store(tmp_path / "store"), runs, 2)
+    assert [store.get(run.id).status for run in runs] == ["failed", "done"]
+    assert "no such width" in str(store.get(runs[0].id).error)
 
 
 def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:

@@ -99,5 +99,8 @@ def _try_out(run: Run) -> str | None:
     from hardgap.core.stack import Member
 
     seeds = (run, run.but(seed=run.seed ^ 1))
-    two = [Trainer(build_task(one), one.optimiser, one.budget, one.seed, make_adam=Member) for one in seeds]
+    try:
+        two = [Trainer(build_task(one), one.optimiser, one.budget, one.seed, make_adam=Member) for one in seeds]
+    except BadInput as error:  # it fails, if it does, when it is trained
+        return str(error)
     return stack_for(run).why_not(two)

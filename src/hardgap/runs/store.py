@@ -184,6 +184,11 @@ class Store(Reader):
         """Keep a claim; False if it has been taken by someone else."""
         return self._update(run_id, owner, "heartbeat = ?, step = ?", time.time(), step)
 
+    def last_heard(self, owner: str) -> float:
+        """The last heartbeat of an owner for any run that they hold; 0 if they hold none."""
+        held = "SELECT max(heartbeat) FROM runs WHERE status = 'running' AND owner = ?"
+        return float(self._db.execute(held, [owner]).fetchone()[0] or 0.0)
+
     def checkpointed(self, run_id: str, owner: str, seconds: float) -> None:
         """Note that progress is safe on disk: earlier deaths no longer count against the run."""
         self._update(run_id, owner, "attempts = 1, seconds = seconds + ?", seconds)
@@ -191,6 +196,11 @@ class Store(Reader):
     def release(self, run_id: str, owner: str) -> None:
         """Give a claim back; the run stays queued."""
         self._update(run_id, owner, "status = 'queued', owner = NULL, attempts = 0")
+
+    def hand_over(self, run_id: str, before: str, owner: str) -> None:
+        """Take the claim of an owner who has died, for whom somebody is training it still; else claim it as any."""
+        if not self._update(run_id, before, "owner = ?, heartbeat = ?", owner, time.time()):
+            self.claim([run_id], owner)
 
     def lost(self, run_id: str, owner: str) -> None:
         """Whoever trained it for the owner, far away, has died: back to the queue, and the death counts."""

@@ -31,6 +31,7 @@ def main() -> int:
     stop = threading.Event()
     Signals(stop.set, lambda: os._exit(INTERRUPTED)).listen()
     # The driver starts workers with these blocked: none may arrive before there is someone to answer it.
+    signal.signal(signal.SIGUSR2, signal.SIG_IGN)  # SLURM sends it to all of a job, whose first process answers it
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
     line = sys.stdin.readline()
     if not line.endswith("\n"):  # The driver died before it could say what to do.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -77,3 +78,30 @@ def test_folders_of_the_dead_are_cleared_away(monkeypatch: pytest.MonkeyPatch, t
     assert scratch.scratch().exists()
     assert second.exists()
     assert elsewhere.exists()
+
+
+def test_a_folder_is_never_seen_with_an_owner_half_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A neighbour that looks while the owner's name is being written lets the folder be."""
+    monkeypatch.setattr(scratch.tempfile, "tempdir", str(tmp_path))
+    write = Path.write_text
+
+    def interrupted(path: Path, text: str, **given: str) -> int:
+        write(path, "")
+        if path.parent.name.startswith(scratch.PREFIX):
+            monkeypatch.setattr(Path, "write_text", write)
+            scratch.scratch()
+        return write(path, text, **given)
+
+    monkeypatch.setattr(Path, "write_text", interrupted)
+    assert scratch.scratch().exists()
+
+
+@pytest.mark.parametrize(("address", "on"), [(None, "ray"), ("head:6379", "ray://head:6379")])
+def test_a_ray_that_was_joined_before_is_used_only_if_it_is_the_one_asked_for(
+    monkeypatch: pytest.MonkeyPatch, address: str | None, on: str
+) -> None:
+    monkeypatch.setattr("ray.is_initialized", lambda: True)
+    monkeypatch.setattr("ray.get_runtime_context", lambda: SimpleNamespace(gcs_address="10.0.0.1:6379"))
+    with pytest.raises(BadInput, match=rf"^on {on}: this process is in the Ray at 10\.0\.0\.1:6379 already"):
+        ray_start.connect(address, "namespace", 1)
+    ray_start.connect("10.0.0.1:6379", "namespace", 1)()

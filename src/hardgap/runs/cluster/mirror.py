@@ -8,6 +8,8 @@ JSON and the bytes of checkpoint files.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from hardgap.core.checkpoint import save_bytes
@@ -61,6 +63,15 @@ def news_of(store: Store, run_id: str, known: Known) -> tuple[News, Files]:
 
 
 # At the driver
+
+
+@contextmanager
+def failing_alone(store: Store, run_id: str, owner: str) -> Iterator[None]:
+    """A claimed run that cannot be read, or whose files are gone, fails; the others go on."""
+    try:
+        yield
+    except (BadInput, FileNotFoundError) as error:
+        store.fail(run_id, owner, f"{type(error).__name__}: {error}")
 
 
 class Record:
@@ -121,6 +132,10 @@ class Record:
         here = self._store.progress([self.run.id]).get(self.run.id)
         if news["status"] == "done" and here is not None and here[0] == "done":
             print(f"hardgap: run {self.run.id} was finished twice; the first result is kept", file=sys.stderr)
+
+    def release(self) -> None:
+        """Nobody has begun with it."""
+        self._store.release(self.run.id, self._owner)
 
     def lost(self) -> None:
         """Whoever trained it has died."""

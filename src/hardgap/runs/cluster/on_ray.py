@@ -21,7 +21,7 @@ import hardgap
 from hardgap.core.errors import BadInput
 from hardgap.core.plugins import first_line, travelling, trusted
 from hardgap.nn.native import engine
-from hardgap.runs.cluster.mirror import Record
+from hardgap.runs.cluster.mirror import Record, failing_alone
 from hardgap.runs.cluster.ray_start import connect, tell_open
 from hardgap.runs.cluster.ray_worker import RayWorker
 from hardgap.runs.execute import HEARTBEAT_SECONDS
@@ -45,7 +45,7 @@ class Worker:
     actor: Any
     record: Record | None = None
     strange: bool = False  # nobody has asked yet whose it is
-    foreign: bool = False  # with other code of plug-ins, perhaps: it ends what it is at, and leaves
+    foreign: bool = False  # with other code, perhaps: it ends what it is at, and leaves
     leaving: bool = False
     asked: float = field(default_factory=time.monotonic)
 
@@ -60,7 +60,7 @@ class RayPool:
         asked = engine.asked()
         chosen = {"engine": engine.ANY if asked == "auto" else asked, "checkpoint_seconds": checkpoint_seconds}
         self._code = {name: data for path in trusted() for name, data in travelling(path).items()}
-        order = chosen | {"trusted": trusted()}
+        order = chosen | {"trusted": trusted(), "version": hardgap.__version__}
         self._made = hashlib.sha256(repr((order, sorted(self._code.items()))).encode()).hexdigest()
         self._order = json.dumps(order | {"driver": self._owner, "made": self._made})
         self._workers: set[Worker] = set()
@@ -128,15 +128,19 @@ class RayPool:
         """Ask all workers that a dead driver of this store has started whose they are now."""
         for name in ray.util.list_named_actors(all_namespaces=True):
             starter = name["name"].partition("/")[0]
-            if name["namespace"] == self._namespace and not is_alive(starter, time.time(), LEASE):
+            if name["namespace"] == self._namespace and not self._lives(starter):
                 with suppress(ValueError):  # it has died meanwhile
                     worker = Worker(ray.get_actor(**name), strange=True)
                     self._ask(worker, worker.actor.hello.remote())
 
+    def _lives(self, driver: str) -> bool:
+        """Whether a driver is there; one of another container, or before a reboot, is known by its heartbeats only."""
+        return is_alive(driver, self._store.last_heard(driver), LEASE)
+
     def _meet(self, worker: Worker, said: dict[str, Any]) -> None:
         """Take over a worker whose driver has died; one of a living driver stays with it."""
         worker.strange = False
-        living = is_alive(said["driver"], time.time(), LEASE)
+        living = self._lives(said["driver"])
         if living or not RAY.get(worker.actor.adopt.remote(said["driver"], self._owner), timeout=LEASE):
             self._workers.discard(worker)
             return
@@ -144,7 +148,7 @@ class RayPool:
         if (run_id := said["run"]) is None or run_id not in self._store.progress([run_id]):
             self._go_on(worker)
             return
-        self._store.claim([run_id], self._owner)
+        self._store.hand_over(run_id, said["driver"], self._owner)
         worker.record = Record(self._store, self._store.get(run_id).config, self._owner)
         self._ask_for_news(worker, stop=self._stopping or run_id not in self._ids)
 
@@ -167,13 +171,14 @@ class RayPool:
         worker = self._asked.pop(answer)
         try:
             said = ray.get(answer)
+            if worker.strange:
+                self._meet(worker, json.loads(said))
+                return
         except RayError as error:
             self._died(worker, error)
             return
         if worker.leaving:
             self._lose(worker)
-        elif worker.strange:
-            self._meet(worker, json.loads(said))
         elif worker.record is None:
             self._greet(worker, json.loads(said))
         else:
@@ -211,13 +216,15 @@ class RayPool:
         """The next run, if there is one."""
         if self._stopping:
             self._dismiss(worker)
-        elif (run_id := self._store.claim_from(self._wanted, self._owner)) is None:
-            self._idle.append(worker)
-        else:
-            worker.record = record = Record(self._store, self._store.get(run_id).config, self._owner)
-            order, files = record.order()
-            known = json.dumps(record.known())
-            self._ask(worker, worker.actor.train.remote(json.dumps(order), files, known, self._wait))
+            return
+        while (run_id := self._store.claim_from(self._wanted, self._owner)) is not None:
+            with failing_alone(self._store, run_id, self._owner):
+                record = Record(self._store, self._store.get(run_id).config, self._owner)
+                order, files = record.order()
+                worker.record, known = record, json.dumps(record.known())
+                self._ask(worker, worker.actor.train.remote(json.dumps(order), files, known, self._wait))
+                return
+        self._idle.append(worker)
 
     def _ask_for_news(self, worker: Worker, *, stop: bool) -> None:
         assert worker.record is not None

@@ -7,11 +7,13 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
 import sys
 import time
 import uuid
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,7 @@ import hardgap
 from hardgap.core.errors import BadInput
 from hardgap.core.plugins import first_line, travelling, trusted
 from hardgap.nn.native import engine
-from hardgap.runs.cluster.mirror import Record
+from hardgap.runs.cluster.mirror import Record, failing_alone
 from hardgap.runs.cluster.shard import Shard, read_beat, read_file, read_news
 from hardgap.runs.local import GRACE_SECONDS, MOST_GIVEN_UP, POLL_SECONDS
 from hardgap.runs.owner import is_alive, me
@@ -62,7 +64,7 @@ class SlurmPool:
         self._folder = Path(str(chosen.pop("folder", store.folder / "slurm"))).resolve()
         self._executor = _executor(self._folder, self._cluster, SETTINGS | chosen)
         self._store, self._size, self._owner = store, size or JOBS, me()
-        self._cpus, self._checkpoint_seconds = int((SETTINGS | chosen)["cpus_per_task"]), checkpoint_seconds
+        self._cpus, self._checkpoint_seconds = _cpus(SETTINGS | chosen), checkpoint_seconds
         self._jobs: list[Job] = []
         self._gave_up = 0
         self._open = ExitStack()
@@ -81,7 +83,8 @@ class SlurmPool:
         give_up = time.monotonic() + GRACE_SECONDS
         try:
             for job in self._jobs:
-                (job.folder / "stop").touch()
+                with suppress(FileNotFoundError):  # what could not be submitted may have no folder
+                    (job.folder / "stop").touch()
             while any(job.beat is not None for job in self._jobs) and time.monotonic() < give_up:
                 time.sleep(POLL_SECONDS)
                 for job in list(self._jobs):
@@ -92,6 +95,9 @@ class SlurmPool:
             for job in list(self._jobs):
                 if job.job is not None:
                     job.job.cancel(check=False)
+                if job.beat is None:  # nobody has begun, and so nobody has died
+                    for record in job.records.values():
+                        record.release()
                 self._lose(job)
             self._open.close()
 
@@ -108,28 +114,43 @@ class SlurmPool:
             claimed.append(run_id)
         # The first of every shard before the second of any: the order of the sweep, as far as it goes.
         shards = [part for part in (claimed[place::places] for place in range(places)) if part]
-        if shards:
-            made = [self._write(ids) for ids in shards]
-            jobs = self._executor.submit_array([Shard(str(job.folder)) for job in made])
-            for job, submitted in zip(made, jobs, strict=True):
-                job.job = submitted
-                self._keep(job, {"id": submitted.job_id, "cluster": self._cluster})
+        begun = list(map(self._begin, shards))
+        self._jobs += begun  # before they are written and submitted: if that fails, `end` gives their runs back
+        try:
+            made = [job for job in begun if self._write(job)]
+            jobs = self._executor.submit_array([Shard(str(job.folder)) for job in made]) if made else []
+        except (OSError, RuntimeError) as error:  # what sbatch says, for example
+            raise BadInput(f"on slurm: the jobs cannot be submitted: {first_line(error)}", of="on") from error
+        for job, submitted in zip(made, jobs, strict=True):
+            job.job = submitted
+            self._sign(job, {"id": submitted.job_id, "cluster": self._cluster})
 
-    def _keep(self, job: Job, about: dict[str, Any]) -> None:
+    def _sign(self, job: Job, about: dict[str, Any]) -> None:
         write_text(job.folder / "job.json", json.dumps(about | {"driver": self._owner}))
-        self._jobs.append(job)
 
     def _records(self, ids: list[str]) -> dict[str, Record]:
-        return {run_id: Record(self._store, self._store.get(run_id).config, self._owner) for run_id in ids}
+        records = {}
+        for run_id in ids:
+            with failing_alone(self._store, run_id, self._owner):
+                records[run_id] = Record(self._store, self._store.get(run_id).config, self._owner)
+        return records
 
-    def _write(self, ids: list[str]) -> Job:
-        """A shard's folder."""
-        folder, runs, records = self._folder / uuid.uuid4().hex[:12], [], self._records(ids)
-        for run_id, record in records.items():
-            order, files = record.order()
-            for name, data in files.items():
-                _put(folder / "in" / name, data)
-            runs.append(order | {"run": run_id, "files": sorted(files)})
+    def _begin(self, ids: list[str]) -> Job:
+        return Job(self._folder / uuid.uuid4().hex[:12], self._records(ids), None)
+
+    def _write(self, job: Job) -> bool:
+        """A shard's folder; False if none of its runs can be trained."""
+        folder, runs = job.folder, []
+        for run_id, record in job.records.items():
+            with failing_alone(self._store, run_id, self._owner):
+                order, files = record.order()
+                for name, data in files.items():
+                    _put(folder / "in" / name, data)
+                runs.append(order | {"run": run_id, "files": sorted(files)})
+        job.records = {one["run"]: job.records[one["run"]] for one in runs}
+        if not runs:
+            self._lose(job)
+            return False
         for path in trusted():
             for name, data in travelling(path).items():
                 _put(folder / "code" / name, data)
@@ -137,22 +158,25 @@ class SlurmPool:
         chosen = {"engine": engine.ANY if asked == "auto" else asked, "checkpoint_seconds": self._checkpoint_seconds}
         about = {"version": hardgap.__version__, "trusted": trusted(), "workers": self._cpus}
         write_text(folder / "order.json", json.dumps(chosen | about | {"runs": runs}))
-        return Job(folder, records, None)
+        return True
 
     def _adopt_all(self) -> None:
         """Take over the jobs of a driver that has died."""
         for path in sorted(self._folder.glob("*/job.json")):
             about, order = json.loads(path.read_text()), json.loads((path.parent / "order.json").read_text())
-            if is_alive(about["driver"], time.time(), LEASE):
+            if is_alive(about["driver"], path.stat().st_mtime, LEASE):
                 continue
             for run_id in (ids := list(self._store.progress(one["run"] for one in order["runs"]))):
-                self._store.claim([run_id], self._owner)
+                self._store.hand_over(run_id, about["driver"], self._owner)
             job: Any = submitit.SlurmJob(self._folder, about["id"]) if about["cluster"] == "slurm" else None
-            self._keep(Job(path.parent, self._records(ids), job), about)
+            self._jobs.append(adopted := Job(path.parent, self._records(ids), job))
+            self._sign(adopted, about)
 
     # Taking in
 
     def _collect(self, job: Job) -> None:
+        with suppress(FileNotFoundError):
+            os.utime(job.folder / "job.json")  # whoever cannot see this process sees by it that the job has a driver
         over = self._is_over(job)  # asked first: what is written after that is read below
         for run_id, record in list(job.records.items()):
             news = read_news(job.folder, run_id)
@@ -184,6 +208,8 @@ class SlurmPool:
             self._gave_up = 0
             return True
         if life == "running" and time.monotonic() - job.changed > LEASE:
+            if job.job is not None:
+                job.job.cancel(check=False)  # it may hang, and has no folder from now on
             return True
         if job.job is not None and job.job.paths.result_pickle.exists():
             self._has_failed(job)
@@ -206,6 +232,7 @@ class SlurmPool:
         self._jobs.remove(job)
         for record in job.records.values():
             record.lost()
+        (job.folder / "job.json").unlink(missing_ok=True)  # first: a folder with it is a whole one
         shutil.rmtree(job.folder, ignore_errors=True)
 
 
@@ -214,19 +241,34 @@ def _put(path: Path, data: bytes) -> None:
     path.write_bytes(data)
 
 
-def _settings(text: str) -> dict[str, int | str]:
+def _settings(text: str) -> dict[str, int | float | str]:
     """What stands after `slurm:`.
 
-    >>> _settings("timeout_min=30,slurm_partition=short")
-    {'timeout_min': 30, 'slurm_partition': 'short'}
+    >>> _settings("timeout_min=30,mem_gb=1.5,slurm_partition=short,name=2024")
+    {'timeout_min': 30, 'mem_gb': 1.5, 'slurm_partition': 'short', 'name': '2024'}
     """
-    found: dict[str, int | str] = {}
+    found: dict[str, int | float | str] = {}
     for part in filter(None, text.split(",")):
         name, equals, value = part.partition("=")
         if not (name and equals and value):
             raise BadInput(f"on slurm:{text}: write settings as name=value, with commas between them", of="on")
-        found[name] = int(value) if value.isdigit() else value
+        found[name] = value if name == "name" else _number(value)
     return found
+
+
+def _number(text: str) -> int | float | str:
+    """Text that is no number stays as it is."""
+    if re.fullmatch(r"[0-9]+(\.[0-9]+)?", text) is None:
+        return text
+    return float(text) if "." in text else int(text)
+
+
+def _cpus(settings: dict[str, Any]) -> int:
+    """How many runs a job trains at a time."""
+    cpus = settings.get("slurm_cpus_per_task", settings["cpus_per_task"])
+    if not isinstance(cpus, int) or cpus < 1:
+        raise BadInput(f"on slurm: cpus_per_task={cpus}: a job needs at least one", of="on")
+    return cpus
 
 
 def _executor(folder: Path, cluster: str, settings: dict[str, Any]) -> Any:
@@ -235,6 +277,6 @@ def _executor(folder: Path, cluster: str, settings: dict[str, Any]) -> Any:
     try:
         made = submitit.AutoExecutor(folder, cluster=cluster, slurm_max_num_timeout=MOST_TIMEOUTS)
         made.update_parameters(**settings)
-    except (NameError, TypeError, ValueError, RuntimeError) as error:
+    except (AssertionError, NameError, TypeError, ValueError, RuntimeError) as error:
         raise BadInput(f"on slurm: submitit refuses these settings: {first_line(error)}", of="on") from error
     return made

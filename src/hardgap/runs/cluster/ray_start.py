@@ -35,19 +35,23 @@ def connect(address: str | None, namespace: str, cpus: int) -> Callable[[], None
     import ray
 
     if ray.is_initialized():
+        _check_same(address, ray.get_runtime_context().gcs_address)
         return lambda: None
     before = {name: os.environ.get(name) for name in (*QUIET, *TOKEN)}
     os.environ.update(QUIET)
     folder = None if address else scratch()
 
+    inside: Any = import_module("ray._private.worker")
+    prints = inside.print_to_stdstream
+
     def leave() -> None:
         ray.shutdown()
+        inside.print_to_stdstream = prints
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
         for name, value in before.items():
             os.environ.pop(name, None) if value is None else os.environ.update({name: value})
 
-    inside: Any = import_module("ray._private.worker")
     inside.print_to_stdstream = lambda *_, **__: None  # Ray tells of dead nodes on stdout, where our data goes
     common: dict[str, Any] = {"namespace": namespace, "log_to_driver": False, "logging_level": logging.ERROR}
     try:
@@ -69,6 +73,17 @@ def connect(address: str | None, namespace: str, cpus: int) -> Callable[[], None
         leave()
         raise
     return leave
+
+
+def _check_same(address: str | None, joined: str) -> None:
+    """A process is in one Ray at a time."""
+    if address != joined:
+        asked = "ray" if address is None else f"ray://{address}"
+        raise BadInput(
+            f"on {asked}: this process is in the Ray at {joined} already; write ray://{joined} to use that one, or "
+            "leave it before with ray.shutdown()",
+            of="on",
+        )
 
 
 TOKEN = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")

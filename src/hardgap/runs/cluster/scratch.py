@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from hardgap.runs.owner import is_alive, me
+from hardgap.runs.results import write_text
 
 PREFIX = "hardgap-node-"
 OWNER = "owner"
@@ -21,5 +22,5 @@ def scratch() -> Path:
             if not is_alive(found.read_text(), heartbeat=time.time(), lease=1.0):  # who cannot be seen is let be
                 shutil.rmtree(found.parent, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix=PREFIX))
-    (folder / OWNER).write_text(me())
+    write_text(folder / OWNER, me())  # whole at once: a neighbour would take an empty one for that of a dead process
     return folder
