@@ -24,6 +24,7 @@ PAGES = (
     "docs/ledger.md",
     "docs/machines.md",
     "docs/main-table.md",
+    "docs/stacking.md",
     "docs/suite.md",
     "docs/symbolic.md",
     "docs/tempered.md",
