@@ -23,6 +23,7 @@ from hardgap.core.checkpoint import load_tensors
 from hardgap.core.loop import under
 from hardgap.core.run import Run, named
 from hardgap.runs.checkpoints import Checkpoints
+from hardgap.runs.cluster.ray_start import _use_tokens
 from hardgap.runs.execute import build_trainer
 from hardgap.runs.store import Store
 from hardgap.runs.train import train_here
@@ -120,6 +121,7 @@ def nodes() -> Iterator[Nodes]:
             "RAY_worker_niceness": "0",
         }.items():
             patch.setenv(name, str(value))
+        _use_tokens()  # Ray may have been imported long before, by whoever collects tests
         found = Nodes(folder)
         yield found
         found.cluster.shutdown()
