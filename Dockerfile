@@ -1,6 +1,8 @@
 # hardgap with the versions that its committed results were made with.
-#   docker build -t hardgap . && docker run --rm -v "$PWD/work:/work" hardgap demo
-#   docker run --rm -p 8377:8377 -v "$PWD/work:/work" hardgap ui --no-browser --host 0.0.0.0
+#   docker build -t hardgap . && mkdir -p work
+#   docker run --rm --user "$(id -u):$(id -g)" -e HOME=/tmp -v "$PWD/work:/work" hardgap demo
+#   docker run --rm --user "$(id -u):$(id -g)" -e HOME=/tmp -v "$PWD/work:/work" -p 127.0.0.1:8377:8377 \
+#     hardgap ui --no-browser --host 0.0.0.0
 FROM python:3.11-slim AS build
 RUN apt-get update && apt-get install -y --no-install-recommends g++ && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
