@@ -135,9 +135,7 @@ def _show(card: Card, path: Path, output: Output) -> None:
 
 
 @suite.command(name="list")
-def list_suite(
-    name: Annotated[str, Parameter(help="Which version of the suite.")] = "v1", *, output: Show = TABLES
-) -> None:
+def list_suite(*, name: Name = "v1", output: Show = TABLES) -> None:
     """The gaps of a suite by group, and the references as far as they are measured.
 
     Try:
