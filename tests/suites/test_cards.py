@@ -15,7 +15,7 @@ from hardgap.suites import checking
 from hardgap.suites.card import Card, Outcome, drawn_apart, parts_of, read_card
 from hardgap.suites.computed import computed_card
 from hardgap.suites.entries import NETWORKS, Entry
-from hardgap.suites.gaps import Suite, load_suite
+from hardgap.suites.gaps import GROUPS, SIMILARITIES, Suite, load_suite
 from hardgap.suites.judging import make_card, plan
 from hardgap.suites.references import as_text, in_short, load_references, read_cards, standing
 from hardgap.suites.tables import remarks
@@ -103,6 +103,14 @@ def test_a_gap_is_recovered_if_most_of_its_runs_are(conv: Card) -> None:
     failed = run.model_copy(update={"curve": ((0, 1.0, 0.1),)})
     for runs, recovered in (((run, run, failed), 1), ((run, failed), 0), ((run,), 1)):
         assert parts_of(conv.model_copy(update={"runs": runs}))["public"].recovered == recovered
+
+
+def test_a_gap_asked_again_on_wider_rows_is_counted_there_alone() -> None:
+    parts = parts_of(computed_card(Suite("v1", V1.gaps), "majority", quick=False, seed=1))
+    narrow = parts["public"].gaps + parts["private"].gaps
+    assert parts["width 21"].gaps
+    assert sum(parts[group].gaps for group in GROUPS) == narrow
+    assert sum(parts[f"similarity {kind}"].gaps for kind in SIMILARITIES) == narrow
 
 
 def test_a_large_difference_between_public_and_private_is_said() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any, Literal
@@ -215,14 +215,18 @@ class PartScore:
                 "training seconds": round(self.seconds, 1)}  # fmt: skip
 
 
+def _narrow(gap: SuiteGap, **fields: str) -> bool:
+    return gap.width == WIDTH and all(getattr(gap, name) == value for name, value in fields.items())
+
+
 PARTS: dict[str, Callable[[SuiteGap], bool]] = {
     "public": lambda gap: gap.part == "public" and gap.width == WIDTH,
     "private": lambda gap: gap.part == "private",
     f"width {WIDER}": lambda gap: gap.width == WIDER,
-    **{f"similarity {kind}": lambda gap, kind=kind: gap.similarity == kind for kind in SIMILARITIES},  # type: ignore[misc]
-    **{group: lambda gap, group=group: gap.group == group for group in GROUPS},  # type: ignore[misc]
+    **{f"similarity {kind}": partial(_narrow, similarity=kind) for kind in SIMILARITIES},
+    **{group: partial(_narrow, group=group) for group in GROUPS},
 }
-"""Ways to look at the gaps of a card; each gap is in several."""
+"""Ways to look at the gaps of a card; each gap is in several. On wider rows the same gap is not counted again."""
 
 
 def parts_of(card: Card) -> dict[str, PartScore]:
