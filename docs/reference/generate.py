@@ -41,6 +41,8 @@ EXAMPLES = {
 OTHERS = {"conv": 'kind = "conv"', "plugin": 'factory = "own_model:make"', "reference": 'network = "gru"'}
 TOGETHER = "{ start = 8.0, end = 2.0, over = 400 }"
 """A temperature that changes needs all three."""
+WHOM = 'budget.restart_at = 300\nbudget.restart_whom = "smugglers"'
+"""Who starts again is asked only where somebody does."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def settings(kind: Kind) -> Iterator[tuple[str, list[Setting]]]:
         sort = schemas["kind"]["const"] if "kind" in schemas else ""
         fields = [one for one in schemas if not _parts(spec.model_fields[one].annotation)]
         if kind.command == "symbolic train":  # a derivation is not run freely, so nothing contradicts it
-            fields = [one for one in fields if one != "restart_at"]
+            fields = [one for one in fields if not one.startswith("restart_")]
         fields.sort(key=lambda one: not name and one in Run.model_fields)  # what every world has comes last
         title = f"`{name}` of kind `{sort}`" if sort else f"`{name}`" if name else "The run"
         yield title, [_setting(kind, f"{name}.{one}".lstrip("."), schemas[one], sort) for one in fields]
@@ -128,6 +130,8 @@ def _line(path: str, schema: dict[str, Any], usual: Any, sort: str) -> str:
     value = EXAMPLES.get(path) or _example(schema, usual)
     if path.startswith("unrolling.temperature.") and not path.endswith("shape"):
         return f"unrolling.temperature = {TOGETHER}"
+    if path == "budget.restart_whom":
+        return WHOM
     if sort in OTHERS:  # another network than the usual one is named in full
         field, named = path.rpartition(".")[2], OTHERS[sort]
         told = field in ("kind", "factory", "network")

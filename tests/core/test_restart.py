@@ -14,6 +14,7 @@ from hardgap.runs.certificate import Certificate
 from hardgap.runs.execute import build_trainer
 from hardgap.runs.summary import restarts
 from hardgap.worlds import build_task
+from hardgap.worlds.automaton.recipes import single_attempt
 from hardgap.worlds.automaton.rollout import patterns_of
 from hardgap.worlds.automaton.rule import parse_rule
 from hardgap.worlds.automaton.run import AutomatonRun
@@ -54,6 +55,30 @@ def test_a_single_step_cannot_contradict_the_hidden_entry(tiny: Tiny) -> None:
     assert not build_task(tiny(rule="150", hide=[2], unrolling={"feedback": "none", "steps": 1})).contradicted(
         Table(table)
     )
+
+
+def test_a_smuggler_has_its_first_step_right_and_a_slow_network_neither(tiny: Tiny) -> None:
+    """Only the wrong hidden entry marks it; who gets a visible one wrong is still learning, and is spared."""
+    shape = {"rule": "150", "hide": [2], "width": 11, "train_rows": 300, "unrolling": {"steps": 4}}
+    truth = parse_rule("150").table
+    for wrong, smuggles in (([], False), ([2], True), ([5], False), ([2, 5], False)):
+        table = truth.copy()
+        table[wrong] ^= 1
+        told = [
+            build_task(tiny(**shape, budget=AGAIN | {"restart_whom": whom})).contradicted(Table(table))
+            for whom in ("contradicted", "smugglers")
+        ]
+        assert told == [bool(wrong), smuggles]
+
+
+def test_without_a_restart_nobody_starts_again(tiny: Tiny) -> None:
+    run = tiny(budget=AGAIN | {"restart_whom": "smugglers"})
+    assert "restart of smugglers at 3" in run.describe()
+    assert run.id != tiny(budget=AGAIN).id
+    alone = single_attempt(run)
+    assert alone.id == tiny(budget=AGAIN | {"restart_at": None}).id == run.changed(budget__restart_at=None).id
+    with pytest.raises(ValueError, match="restart_whom smugglers needs restart_at"):
+        tiny(budget={"steps": 9, "restart_whom": "smugglers"})
 
 
 def test_other_weights_and_half_the_temperature(tiny: Tiny) -> None:

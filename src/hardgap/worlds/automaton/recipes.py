@@ -49,7 +49,7 @@ def untempered(run: AutomatonRun) -> AutomatonRun:
 
 def single_attempt(run: AutomatonRun) -> AutomatonRun:
     """The same run without a restart."""
-    return run.but(budget=run.budget.model_copy(update={"restart_at": None}))
+    return run.but(budget=run.budget.model_copy(update={"restart_at": None, "restart_whom": "contradicted"}))
 
 
 RECIPES: dict[Recipe, Callable[[Scale, str, tuple[int, ...]], AutomatonRun]] = {"paper": base, "tempered": tempered}
