@@ -15,7 +15,7 @@ test: $(READY)  ## the fast tests
 	@$(VENV)/bin/python -m pytest -m "not slow" --numprocesses auto --dist loadfile
 
 test-slow: $(READY)  ## the tests marked slow: kills, long resumes, the demo and the page in a browser
-	@$(VENV)/bin/python -m pytest -m slow --numprocesses auto --dist loadfile
+	@$(VENV)/bin/python -m pytest -m slow --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 check: $(READY)  ## ruff, mypy --strict, the layer test
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
