@@ -41,8 +41,8 @@ EXAMPLES = {
 OTHERS = {"conv": 'kind = "conv"', "plugin": 'factory = "own_model:make"', "reference": 'network = "gru"'}
 TOGETHER = "{ start = 8.0, end = 2.0, over = 400 }"
 """A temperature that changes needs all three."""
-WHOM = 'budget.restart_at = 300\nbudget.restart_whom = "smugglers"'
-"""Who starts again is asked only where somebody does."""
+AFTER_A_RESTART = {"budget.restart_whom": '"smugglers"', "unrolling.rounded_again": "0.3"}
+"""What is asked only where somebody starts again."""
 
 
 @dataclass(frozen=True)
@@ -127,11 +127,11 @@ def _option(kind: Kind, path: str) -> str:
 
 def _line(path: str, schema: dict[str, Any], usual: Any, sort: str) -> str:
     """What sets a field in a sweep file, as a value that may stand there."""
-    value = EXAMPLES.get(path) or _example(schema, usual)
+    value = EXAMPLES.get(path) or AFTER_A_RESTART.get(path) or _example(schema, usual)
     if path.startswith("unrolling.temperature.") and not path.endswith("shape"):
         return f"unrolling.temperature = {TOGETHER}"
-    if path == "budget.restart_whom":
-        return WHOM
+    if path in AFTER_A_RESTART:
+        return f"budget.restart_at = 300\n{path} = {value}"
     if sort in OTHERS:  # another network than the usual one is named in full
         field, named = path.rpartition(".")[2], OTHERS[sort]
         told = field in ("kind", "factory", "network")

@@ -35,6 +35,7 @@ OPTIONS = Options(
     ),
     temperature=Written("unrolling.temperature", "a number, or FROM:TO:STEPS such as 4:1:2000", _temperature),
     rounded="unrolling.rounded",
+    rounded_again="unrolling.rounded_again",
     masking="masking",
     width="width",
     positions="model.positions",

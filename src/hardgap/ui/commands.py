@@ -22,6 +22,7 @@ OPTIONS = {
     "unrolling.steps": "--unroll-steps",
     "unrolling.temperature": "--temperature",
     "unrolling.rounded": "--rounded",
+    "unrolling.rounded_again": "--rounded-again",
     "masking": "--masking",
     "width": "--width",
     "model.positions": "--positions",

@@ -49,7 +49,8 @@ def untempered(run: AutomatonRun) -> AutomatonRun:
 
 def single_attempt(run: AutomatonRun) -> AutomatonRun:
     """The same run without a restart."""
-    return run.but(budget=run.budget.model_copy(update={"restart_at": None, "restart_whom": "contradicted"}))
+    budget = run.budget.model_copy(update={"restart_at": None, "restart_whom": "contradicted"})
+    return run.but(budget=budget, unrolling=run.unrolling.model_copy(update={"rounded_again": None}))
 
 
 RECIPES: dict[Recipe, Callable[[Scale, str, tuple[int, ...]], AutomatonRun]] = {"paper": base, "tempered": tempered}

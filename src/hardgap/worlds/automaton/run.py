@@ -166,6 +166,8 @@ class AutomatonRun(Run):
             raise ValueError(f"a convolution of radius {self.model.radius} cannot see a radius-{radius} neighbourhood")
         if self.initial is not None and self.budget.restart_at is not None:
             raise ValueError("restart_at would throw the given weights away: leave one of the two out")
+        if self.unrolling.rounded_again is not None and self.budget.restart_at is None:
+            raise ValueError("unrolling.rounded_again is for after a restart: give budget.restart_at, too")
         return self
 
     @property
