@@ -126,3 +126,26 @@ def test_waves_look_the_same_from_every_cell_of_the_ring(width: int, dim: int) -
 def test_a_network_may_start_from_waves() -> None:
     start = Encoder(11, positions="waves", position_std=0.5).positions
     torch.testing.assert_close(start, 0.5 * waves(11, 64))
+
+
+@pytest.mark.parametrize("std", [1.0, 2.0])
+def test_who_starts_near_looks_at_cells_near_by_and_the_more_so_the_larger_positions_are(std: float) -> None:
+    """The mean over cells and heads: nearest first, on both sides alike, and far more than a share of 1 in 101."""
+    torch.manual_seed(0)
+    near = Encoder(101, positions="near", position_std=std)
+    found: list[torch.Tensor] = []
+    near.get_submodule("layers.0.attention.pattern").register_forward_hook(lambda *parts: found.append(parts[2]))
+    near((torch.rand(8, 101) < 0.5).float())
+    by_offset = [found[0].mean((0, 1)).roll(-offset, 1).diagonal().mean().item() for offset in range(-3, 4)]
+    assert max(by_offset) == by_offset[3] > 0.02 * std
+    assert min(by_offset[2], by_offset[4]) > max(by_offset[0], by_offset[6]), "neighbours before those further away"
+
+
+def test_near_and_waves_are_the_same_but_for_the_keys() -> None:
+    made = []
+    for positions in ("waves", "near"):
+        torch.manual_seed(1)
+        made.append(Encoder(11, positions=positions).state_dict())  # type: ignore[arg-type]
+    for name, tensor in made[0].items():
+        same = [torch.equal(*parts) for parts in zip(tensor.chunk(3), made[1][name].chunk(3), strict=True)]
+        assert all(same) or ("qkv" in name and same == [True, False, True])

@@ -113,8 +113,10 @@ def _network(model: str, values: dict[str, Any]) -> dict[str, Any]:
     """The network that is named. Only the encoder has positions; those of others are taken out of the values."""
     if model == "encoder":
         return {}
-    if values.pop("model.positions", "random") != "random":
-        raise BadInput(f"--positions waves belongs to the encoder, not to --model {model}")
+    for name, usual in (("positions", "random"), ("position_std", 1.0)):
+        if (given := values.pop(f"model.{name}", usual)) != usual:
+            option = name.replace("_", "-")
+            raise BadInput(f"--{option} {given} belongs to the encoder, not to --model {model}")
     if model != "conv" and ":" not in model:
         raise BadInput(f"--model {model}: choose encoder, conv, or your own package.module:factory")
     return {"model": model}
@@ -128,8 +130,8 @@ def _initial(store_folder: Path, path: Path, model: str, said: dict[str, Any]) -
     from hardgap.core.checkpoint import load_tensors
     from hardgap.runs.checkpoints import keep_initial
 
-    if "width" in said or model == "conv" or said.get("positions", "random") != "random":
-        raise BadInput("--init brings its own network and width: leave --model, --positions and --width out")
+    if {"width", "position_std"} & said.keys() or model == "conv" or said.get("positions", "random") != "random":
+        raise BadInput("--init brings its own network and width: leave --model, --positions… and --width out")
     digest = keep_initial(store_folder, path)
     meta = load_tensors(path)[1]
     asked = meta.get("config", meta) if isinstance(meta, dict) else None

@@ -37,6 +37,13 @@ class AttentionParts(nn.Module):
         self.q, self.k, self.v = Named(), Named(), Named()
         self.scores, self.pattern, self.mixed, self.out = Named(), Named(), Named(), Named()
 
+    @torch.no_grad()
+    def look_near(self) -> None:
+        """Keys as queries are: then what is alike attends to each other, and waves are alike at cells near by."""
+        for each in (self.qkv.weight, self.qkv.bias):
+            queries, keys, _ = each.chunk(3)
+            keys.copy_(queries)
+
 
 class Attention(AttentionParts):
     """Multi-head softmax self-attention over all cells, without masking."""
@@ -90,8 +97,8 @@ class Encoder(nn.Module):
     """Scalar embedding plus learned absolute positions, `layers` blocks, one logit a cell.
 
     Paper is silent: dropout (none here) and the scale of the position embeddings. They start as
-    N(0, position_std²); with 0.02 nothing is learned, see docs/fidelity.md. `waves`, which make wide rows quicker
-    to route (docs/tempered.md), are ours.
+    N(0, position_std²); with 0.02 nothing is learned, see docs/fidelity.md. `waves`, and `near`, waves with
+    attention that starts near each cell, make wide rows quicker to route (docs/tempered.md); they are ours.
     """
 
     def __init__(
@@ -103,7 +110,7 @@ class Encoder(nn.Module):
         layers: int = 2,
         ffn: int = 128,
         position_std: float = 1.0,
-        positions: Literal["random", "waves"] = "random",
+        positions: Literal["random", "waves", "near"] = "random",
     ) -> None:
         super().__init__()
         self.width = width
@@ -111,7 +118,11 @@ class Encoder(nn.Module):
         start_WD = torch.randn(width, dim) if positions == "random" else waves(width, dim)
         self.positions = nn.Parameter(start_WD * position_std)
         self.embedding = Named()
-        self.layers = nn.ModuleList(Layer(dim, heads, ffn) for _ in range(layers))
+        made = [Layer(dim, heads, ffn) for _ in range(layers)]
+        if positions == "near":
+            for layer in made:
+                layer.attention.look_near()
+        self.layers = nn.ModuleList(made)
         self.readout = nn.Linear(dim, 1)
         self.logits = Named()
 

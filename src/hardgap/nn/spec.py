@@ -40,9 +40,10 @@ class EncoderSpec(_Transformer):
 
     kind: Literal["encoder"] = Field("encoder", description="the paper's network")
     position_std: float = Field(1.0, ge=0, description="standard deviation with which positions start")
-    positions: Literal["random", "waves"] = Field(
+    positions: Literal["random", "waves", "near"] = Field(
         "random",
-        description="how they start: at random, or as sines and cosines around the ring, which suits wide rows",
+        description="how they start: at random, or as sines and cosines around the ring, which suits wide rows; `near` "
+        "are such waves with keys that start as queries, so that a cell first looks at cells near it",
     )
 
 

@@ -226,7 +226,7 @@ class AutomatonRun(Run):
         if isinstance(self.model, ReferenceSpec):
             kind = self.model.network
         if isinstance(self.model, EncoderSpec):
-            kind = "waves" if self.model.positions == "waves" else ""
+            kind = {"random": "", "waves": "waves", "near": "near waves"}[self.model.positions]
         said = [
             self._gap_in_words(),
             regime_in_words(self.unrolling),
