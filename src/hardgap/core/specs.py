@@ -110,8 +110,8 @@ class Budget(Spec):
     )
     restart_whom: Literal["contradicted", "smugglers"] = Field(
         "contradicted",
-        description="who starts again: whoever contradicts what is visible, or of these only who gets it right from "
-        "graded values; others may still be learning where to look",
+        description="who starts again: whoever contradicts what is visible, or only who gets more of it right from "
+        "graded values than from rounded ones; others may still be learning where to look",
     )
 
     def with_changes(self, changes: dict[str, Any]) -> dict[str, Any]:

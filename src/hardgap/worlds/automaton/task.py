@@ -28,7 +28,10 @@ ROWS_TO_CONTRADICT, CONTRADICTED_BELOW = 500, 0.95
 One wrong entry costs 10 to 32 % of them, averaged over four steps; a network that has it right but is not yet
 steady, a few percent."""
 SMUGGLED = 0.05
-"""A smuggler loses at least this share of visible cells where its predictions are rounded before they are fed back."""
+"""A smuggler loses more than this share of visible cells where its predictions are rounded before they are fed back.
+
+At width 101, with Rule 150, one lost 14 and 16 % after 900 and 1,200 steps; networks that were about to recover, or had,
+1 to 2 % at most, however many positions had yet to find their neighbours."""
 
 
 class AutomatonTask:
@@ -94,7 +97,7 @@ class AutomatonTask:
     def contradicted(self, model: nn.Module) -> bool:
         """Whether a free run of the network gets visible cells of the training rows wrong, at any timestep.
 
-        A smuggler also gets them right when its graded predictions are fed back, as in training.
+        A smuggler gets more of them right when its graded predictions are fed back, as in training.
         """
         states, supervised = (part[:, :ROWS_TO_CONTRADICT] for part in self.training)
         rows = states[0].to(self.dtype)
@@ -106,7 +109,7 @@ class AutomatonTask:
         if self.run.budget.restart_whom == "contradicted":
             return free < CONTRADICTED_BELOW
         graded = share_right(predict_graded(model, rows, self.unrolling, self.run.budget.restart_at or 0, supervised))
-        return graded >= CONTRADICTED_BELOW and free < graded - SMUGGLED
+        return free < graded - SMUGGLED
 
     def chooses_by(self) -> bytes:
         return b""
