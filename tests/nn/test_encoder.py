@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from hardgap.nn.encoder import Encoder, activation_names, waves
+from hardgap.nn.spec import EncoderSpec
 
 OF_A_LAYER = [
     "attention.q", "attention.k", "attention.v", "attention.scores", "attention.pattern", "attention.mixed",
@@ -128,24 +129,33 @@ def test_a_network_may_start_from_waves() -> None:
     torch.testing.assert_close(start, 0.5 * waves(11, 64))
 
 
-@pytest.mark.parametrize("std", [1.0, 2.0])
-def test_who_starts_near_looks_at_cells_near_by_and_the_more_so_the_larger_positions_are(std: float) -> None:
-    """The mean over cells and heads: nearest first, on both sides alike, and far more than a share of 1 in 101."""
+@pytest.mark.parametrize("std", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize(("positions", "offsets"), [("near", (0, 0, 0, 0)), ("spread", (-1, 0, 1, 2))])
+def test_heads_begin_at_cells_near_by(positions: str, offsets: tuple[int, ...], std: float) -> None:
+    """The mean over cells: each head looks most at its own, and to the side that it should."""
     torch.manual_seed(0)
-    near = Encoder(101, positions="near", position_std=std)
+    model = Encoder(101, positions=positions, position_std=std)  # type: ignore[arg-type]
     found: list[torch.Tensor] = []
-    near.get_submodule("layers.0.attention.pattern").register_forward_hook(lambda *parts: found.append(parts[2]))
-    near((torch.rand(8, 101) < 0.5).float())
-    by_offset = [found[0].mean((0, 1)).roll(-offset, 1).diagonal().mean().item() for offset in range(-3, 4)]
-    assert max(by_offset) == by_offset[3] > 0.02 * std
-    assert min(by_offset[2], by_offset[4]) > max(by_offset[0], by_offset[6]), "neighbours before those further away"
+    model.get_submodule("layers.0.attention.pattern").register_forward_hook(lambda *parts: found.append(parts[2]))
+    model((torch.rand(8, 101) < 0.5).float())
+    for pattern_QK, offset in zip(found[0].mean(0), offsets, strict=True):
+        shares = [pattern_QK.roll(-other, 1).diagonal().mean().item() for other in range(-50, 51)]
+        assert shares.index(max(shares)) - 50 == offset
+        assert max(shares) > 0.1
 
 
-def test_near_and_waves_are_the_same_but_for_the_keys() -> None:
+@pytest.mark.parametrize("positions", ["near", "spread"])
+def test_only_the_first_queries_and_keys_begin_otherwise(positions: str) -> None:
     made = []
-    for positions in ("waves", "near"):
+    for one in ("waves", positions):
         torch.manual_seed(1)
-        made.append(Encoder(11, positions=positions).state_dict())  # type: ignore[arg-type]
+        made.append(Encoder(11, positions=one).state_dict())  # type: ignore[arg-type]
     for name, tensor in made[0].items():
         same = [torch.equal(*parts) for parts in zip(tensor.chunk(3), made[1][name].chunk(3), strict=True)]
-        assert all(same) or ("qkv" in name and same == [True, False, True])
+        assert all(same) or ("layers.0.attention.qkv" in name and same == [False, False, True])
+
+
+@pytest.mark.parametrize("changed", [{"position_std": 0.0}, {"dim": 5, "heads": 5}])
+def test_without_positions_no_cell_is_near(changed: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="positions spread need position_std above 0, and an even dim"):
+        EncoderSpec(positions="spread", **changed)  # type: ignore[arg-type]

@@ -13,6 +13,7 @@ Every intermediate value passes through a `Named` module, so that an analysis ho
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import torch
@@ -20,6 +21,14 @@ from torch import Tensor, nn
 
 from hardgap.nn.native.fitting import network_of
 from hardgap.nn.native.functions import logits
+
+OFFSETS: dict[str, Callable[[int], Sequence[int]]] = {
+    "near": lambda heads: [0] * heads,
+    "spread": lambda heads: range(1 - heads // 2, heads - heads // 2 + 1),
+}
+"""Where heads begin to look: all at the cell itself, or each at a cell of its own, 4 heads at -1, 0, 1 and 2."""
+SHARPNESS = 2.0
+"""How sharply they do, whatever size positions have: about a quarter of the attention on that cell at width 101."""
 
 
 class Named(nn.Identity):
@@ -38,11 +47,18 @@ class AttentionParts(nn.Module):
         self.scores, self.pattern, self.mixed, self.out = Named(), Named(), Named(), Named()
 
     @torch.no_grad()
-    def look_near(self) -> None:
-        """Keys as queries are: then what is alike attends to each other, and waves are alike at cells near by."""
-        for each in (self.qkv.weight, self.qkv.bias):
-            queries, keys, _ = each.chunk(3)
-            keys.copy_(queries)
+    def look_at(self, offsets: Sequence[int], width: int, sharpness: float) -> None:
+        """Let each head begin by looking so many cells to the right, where positions are `waves`.
+
+        Its keys are its queries, turned as far as waves turn on the way: then both are most alike that far apart.
+        """
+        queries_DD, keys_DD, _ = self.qkv.weight.chunk(3)
+        queries_DD.mul_(sharpness)
+        for offset, query_ED, key_ED in zip(
+            offsets, queries_DD.chunk(self.heads), keys_DD.chunk(self.heads), strict=True
+        ):
+            key_ED.copy_(turned(query_ED, width, offset))
+        self.qkv.bias[: 2 * len(queries_DD)] = 0
 
 
 class Attention(AttentionParts):
@@ -97,8 +113,9 @@ class Encoder(nn.Module):
     """Scalar embedding plus learned absolute positions, `layers` blocks, one logit a cell.
 
     Paper is silent: dropout (none here) and the scale of the position embeddings. They start as
-    N(0, position_std²); with 0.02 nothing is learned, see docs/fidelity.md. `waves`, and `near`, waves with
-    attention that starts near each cell, make wide rows quicker to route (docs/tempered.md); they are ours.
+    N(0, position_std²); with 0.02 nothing is learned, see docs/fidelity.md. `waves`, which make wide rows quicker
+    to route, are ours, and so are `near` and `spread`: waves, and first attention that begins at cells near by
+    (docs/tempered.md).
     """
 
     def __init__(
@@ -110,7 +127,7 @@ class Encoder(nn.Module):
         layers: int = 2,
         ffn: int = 128,
         position_std: float = 1.0,
-        positions: Literal["random", "waves", "near"] = "random",
+        positions: Literal["random", "waves", "near", "spread"] = "random",
     ) -> None:
         super().__init__()
         self.width = width
@@ -119,9 +136,8 @@ class Encoder(nn.Module):
         self.positions = nn.Parameter(start_WD * position_std)
         self.embedding = Named()
         made = [Layer(dim, heads, ffn) for _ in range(layers)]
-        if positions == "near":
-            for layer in made:
-                layer.attention.look_near()
+        if positions in OFFSETS:
+            made[0].attention.look_at(OFFSETS[positions](heads), width, SHARPNESS / position_std)
         self.layers = nn.ModuleList(made)
         self.readout = nn.Linear(dim, 1)
         self.logits = Named()
@@ -152,10 +168,30 @@ def waves(width: int, dim: int) -> Tensor:
     >>> torch.allclose(ring[1] @ ring[2], ring[10] @ ring[0], atol=1e-4)
     True
     """
+    angles_WP = torch.arange(width)[:, None] * _turns(width, dim)
+    return torch.stack([angles_WP.sin(), angles_WP.cos()], -1).flatten(1)[:, :dim] * math.sqrt(2)
+
+
+def turned(weight_ED: Tensor, width: int, offset: int) -> Tensor:
+    """A map of waves that finds at each cell what the given one finds `offset` cells before.
+
+    >>> weight, ring = torch.randn(3, 64), waves(11, 64)
+    >>> torch.allclose(turned(weight, 11, 2) @ ring[7], weight @ ring[5], atol=1e-4)
+    True
+    """
+    angle_P = offset * _turns(width, weight_ED.shape[1])
+    sines_EP, cosines_EP = weight_ED[:, ::2], weight_ED[:, 1::2]
+    return torch.stack(
+        [sines_EP * angle_P.cos() + cosines_EP * angle_P.sin(), cosines_EP * angle_P.cos() - sines_EP * angle_P.sin()],
+        -1,
+    ).flatten(1)
+
+
+def _turns(width: int, dim: int) -> Tensor:
+    """By what angle each pair of a sine and a cosine turns from a cell to the next."""
     pairs = torch.arange((dim + 1) // 2)
     times = pairs % max(1, (width - 1) // 2) + 1  # faster waves than that repeat slower ones
-    angles_WP = torch.arange(width)[:, None] * times * (2 * math.pi / width)
-    return torch.stack([angles_WP.sin(), angles_WP.cos()], -1).flatten(1)[:, :dim] * math.sqrt(2)
+    return times * (2 * math.pi / width)
 
 
 def activation_names(model: nn.Module) -> list[str]:

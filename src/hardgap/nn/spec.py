@@ -40,11 +40,17 @@ class EncoderSpec(_Transformer):
 
     kind: Literal["encoder"] = Field("encoder", description="the paper's network")
     position_std: float = Field(1.0, ge=0, description="standard deviation with which positions start")
-    positions: Literal["random", "waves", "near"] = Field(
+    positions: Literal["random", "waves", "near", "spread"] = Field(
         "random",
         description="how they start: at random, or as sines and cosines around the ring, which suits wide rows; `near` "
-        "are such waves with keys that start as queries, so that a cell first looks at cells near it",
+        "and `spread` are such waves, with first attention that begins at the cell itself, or each head at a neighbour",
     )
+
+    @model_validator(mode="after")
+    def _near_what(self) -> Self:
+        if self.positions in ("near", "spread") and (not self.position_std or self.dim % 2):
+            raise ValueError(f"positions {self.positions} need position_std above 0, and an even dim")
+        return self
 
 
 class Seq2SeqSpec(_Transformer):

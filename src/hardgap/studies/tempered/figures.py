@@ -13,8 +13,10 @@ from matplotlib.ticker import MaxNLocator
 
 from hardgap.core.errors import BadInput
 from hardgap.report.figures import HIDDEN, HOLDOUT, PAPER, VISIBLE, draw_line, heatmap, mark_restarts, styled
+from hardgap.runs.summary import restarts
 from hardgap.studies.identifiability import TRAINED_K
 from hardgap.studies.measure import Measured, StudyResult
+from hardgap.studies.tempered.near import RECIPE, UNTEMPERED
 from hardgap.studies.tempered.tables import way_of
 
 CONTROL, TEMPERED = VISIBLE, HOLDOUT
@@ -275,9 +277,39 @@ def wide_figure(result: StudyResult) -> Figure:
     return figure
 
 
+@drawn
+def near_figure(result: StudyResult) -> Figure:
+    """A panel a pattern, a line a run: visible accuracy thin, holdout accuracy strong; T = 1, as near, grey."""
+    arms = [arm for arm in result.arms if not str(arm.labels["way"]).startswith("tried")]
+    patterns = sorted({arm.labels["pattern"] for arm in arms})
+    figure = Figure(figsize=(12, 5.2), layout="constrained")
+    grid = figure.subplots(2, -(-len(patterns) // 2), sharex=True, sharey=True, squeeze=False)
+    for axes, pattern in zip(grid.flat, patterns, strict=False):
+        axes.set_title(f"pattern {pattern} hidden", loc="left", fontsize=9.5)
+        axes.set_ylim(-3, 104)
+        for arm in (one for one in arms if one.labels["pattern"] == pattern):
+            hot = arm.labels["way"] == RECIPE
+            for curve in arm.curves:
+                again = restarts(curve)
+                if hot:
+                    _course(axes, curve, again, "visible", VISIBLE, "visible", linewidth=0.8, alpha=0.6)
+                    mark_restarts(axes, [p["step"] for p in curve], again, height=22)
+                _course(axes, curve, again, "holdout", HOLDOUT if hot else PAPER, "holdout" if hot else UNTEMPERED)
+    for axes in grid[-1]:
+        axes.set_xlabel("training step")
+    figure.supylabel("accuracy, %", fontsize=10)
+    handles = {label: line for axes in grid.flat for line, label in zip(*axes.get_legend_handles_labels(), strict=True)}
+    if handles:
+        figure.legend(handles.values(), handles, frameon=False, fontsize=8.5, ncols=3, loc="outside lower center")
+    return figure
+
+
 ROUTES = (HOLDOUT, VISIBLE, "#7570b3", "#1b9e77")
 
 
-def _course(axes: Axes, course: list[dict[str, Any]], again: list[int], key: str, colour: str, label: str) -> None:
+def _course(
+    axes: Axes, course: list[dict[str, Any]], again: list[int], key: str, colour: str, label: str, **look: float
+) -> None:
     if course:
-        draw_line(axes, [p["step"] for p in course], [100 * p[key] for p in course], again, color=colour, label=label)
+        values = [100 * p[key] for p in course]
+        draw_line(axes, [p["step"] for p in course], values, again, color=colour, label=label, **look)

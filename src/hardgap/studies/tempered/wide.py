@@ -78,21 +78,20 @@ def rounded_run(scale: Scale, pattern: int, share: float, *, steps: int = 2 * TE
 ROUNDED = 0.3
 """The share of rounded cells, found on patterns 0 and 7, seed 0."""
 SEARCH_STEPS = 1600
-SEEDS = (0, 1)
 
 
 @study("tempered/rounded", **shown())
 def rounded(scale: Scale) -> Iterator[Arm]:
-    """Does the recipe recover each pattern at width 101 if some of what is fed back is rounded? Three tenths are.
+    """Are patterns 0 and 7 smuggled past at width 101 if some of what is fed back is rounded? Three tenths are.
 
     T = 8 and a restart at step 1,200 with T = 4, everything else as in `tempered/wide`. The share was looked for on
     patterns 0 and 7, seed 0, which are smuggled past without it: the search's other runs stand below.
     """
     paper = TRAINED_50["150"]
-    patterns = sorted(range(8), key=lambda pattern: pattern not in (7, SMUGGLED))
+    patterns = (SMUGGLED, 7, 1, COMPARED)
     for pattern in patterns:
-        runs = tuple(rounded_run(scale, pattern, ROUNDED).but(seed=seed) for seed in SEEDS)
-        yield Arm({"way": "T = 8, 3 of 10 rounded, restart", "pattern": pattern}, runs, of_ten(paper[pattern]))
+        run = rounded_run(scale, pattern, ROUNDED)
+        yield Arm({"way": "T = 8, 3 of 10 rounded, restart", "pattern": pattern}, (run,), of_ten(paper[pattern]))
     for temperature, share, steps in (
         (HOT, ROUNDED, SEARCH_STEPS),
         (HOT, 0.2, SEARCH_STEPS),

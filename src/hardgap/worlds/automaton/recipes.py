@@ -44,7 +44,8 @@ def until_first_solved(run: AutomatonRun) -> AutomatonRun:
 
 def untempered(run: AutomatonRun) -> AutomatonRun:
     """The control of a tempered run: the paper's T = 1 and no restart, everything else the same, seed included."""
-    return single_attempt(run).but(unrolling=run.unrolling.model_copy(update={"temperature": Temperature()}))
+    alone = single_attempt(run)
+    return alone.but(unrolling=alone.unrolling.model_copy(update={"temperature": Temperature()}))
 
 
 def single_attempt(run: AutomatonRun) -> AutomatonRun:

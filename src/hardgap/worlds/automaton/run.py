@@ -226,7 +226,7 @@ class AutomatonRun(Run):
         if isinstance(self.model, ReferenceSpec):
             kind = self.model.network
         if isinstance(self.model, EncoderSpec):
-            kind = {"random": "", "waves": "waves", "near": "near waves"}[self.model.positions]
+            kind = self.model.positions if self.model.positions != "random" else ""
         said = [
             self._gap_in_words(),
             regime_in_words(self.unrolling),

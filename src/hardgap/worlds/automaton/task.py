@@ -30,8 +30,8 @@ steady, a few percent."""
 SMUGGLED = 0.05
 """A smuggler loses more than this share of visible cells where its predictions are rounded before they are fed back.
 
-At width 101, with Rule 150, one lost 14 and 16 % after 900 and 1,200 steps; networks that were about to recover, or had,
-1 to 2 % at most, however many positions had yet to find their neighbours."""
+At width 101, with Rule 150, one lost 14 and 16 % after 900 and 1,200 steps; three that were about to recover, or had,
+3 % at most, however many positions had yet to find their neighbours."""
 
 
 class AutomatonTask:
