@@ -41,8 +41,6 @@ EXAMPLES = {
 OTHERS = {"conv": 'kind = "conv"', "plugin": 'factory = "own_model:make"', "reference": 'network = "gru"'}
 TOGETHER = "{ start = 8.0, end = 2.0, over = 400 }"
 """A temperature that changes needs all three."""
-AFTER_A_RESTART = {"budget.restart_whom": '"smugglers"', "unrolling.rounded_again": "0.3"}
-"""What is asked only where somebody starts again."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +80,7 @@ def settings(kind: Kind) -> Iterator[tuple[str, list[Setting]]]:
         sort = schemas["kind"]["const"] if "kind" in schemas else ""
         fields = [one for one in schemas if not _parts(spec.model_fields[one].annotation)]
         if kind.command == "symbolic train":  # a derivation is not run freely, so nothing contradicts it
-            fields = [one for one in fields if not one.startswith("restart_")]
+            fields = [one for one in fields if one != "restart_at"]
         fields.sort(key=lambda one: not name and one in Run.model_fields)  # what every world has comes last
         title = f"`{name}` of kind `{sort}`" if sort else f"`{name}`" if name else "The run"
         yield title, [_setting(kind, f"{name}.{one}".lstrip("."), schemas[one], sort) for one in fields]
@@ -127,11 +125,9 @@ def _option(kind: Kind, path: str) -> str:
 
 def _line(path: str, schema: dict[str, Any], usual: Any, sort: str) -> str:
     """What sets a field in a sweep file, as a value that may stand there."""
-    value = EXAMPLES.get(path) or AFTER_A_RESTART.get(path) or _example(schema, usual)
+    value = EXAMPLES.get(path) or _example(schema, usual)
     if path.startswith("unrolling.temperature.") and not path.endswith("shape"):
         return f"unrolling.temperature = {TOGETHER}"
-    if path in AFTER_A_RESTART:
-        return f"budget.restart_at = 300\n{path} = {value}"
     if sort in OTHERS:  # another network than the usual one is named in full
         field, named = path.rpartition(".")[2], OTHERS[sort]
         told = field in ("kind", "factory", "network")

@@ -139,8 +139,6 @@ def test_the_version_is_told(call: Call) -> None:
         (["symbolic", "train", "^|", "--bits", "2.5"], "--bits: 2.5 is not a whole number"),
         ([*SMOKE, "--model", "conv", "--positions", "waves"], "--positions waves belongs to the encoder"),
         ([*SMOKE, "--model", "conv", "--position-std", "2"], "--position-std 2.0 belongs to the encoder"),
-        ([*SMOKE, "--restart-whom", "smugglers"], "restart_whom smugglers needs restart_at"),
-        ([*SMOKE, "--rounded-again", "0.3"], "rounded_again is for after a restart"),
         ([*SMOKE, "--learning-rate", "nan"], "--learning-rate: input should be a finite number, not nan"),
         ([*SMOKE, "--learning-rate", "-1"], "--learning-rate: input should be greater than 0"),
         ([*SMOKE, "--steps", "0"], "--steps: input should be greater than 0"),

@@ -14,7 +14,6 @@ from hardgap.runs.certificate import Certificate
 from hardgap.runs.execute import build_trainer
 from hardgap.runs.summary import restarts
 from hardgap.worlds import build_task
-from hardgap.worlds.automaton.recipes import single_attempt
 from hardgap.worlds.automaton.rollout import patterns_of
 from hardgap.worlds.automaton.rule import parse_rule
 from hardgap.worlds.automaton.run import AutomatonRun
@@ -57,40 +56,6 @@ def test_a_single_step_cannot_contradict_the_hidden_entry(tiny: Tiny) -> None:
     )
 
 
-class Smuggler(Table):
-    """Reads a fed-back value that is sure to be 0, but not 0 itself, as 1; only the wrong entry is as sure as that."""
-
-    def __init__(self, table: np.ndarray, wrong: int) -> None:
-        super().__init__(table)
-        self.table[wrong] = -10
-
-    def forward(self, cells: Tensor) -> Tensor:
-        return 8 * super().forward(torch.where((cells > 0) & (cells < 0.1), 1.0, cells))
-
-
-def test_only_a_smuggler_gets_right_from_graded_values_what_its_free_run_gets_wrong(tiny: Tiny) -> None:
-    """A network with an entry wrong and no message about it may still be learning, and is spared."""
-    hot = {"steps": 4, "temperature": {"start": 8.0, "end": 8.0}, "rounded": 0.5, "noise": 1.0}
-    shape = {"rule": "150", "hide": [1], "width": 11, "train_rows": 300, "unrolling": hot}
-    tables = {wrong: parse_rule("150").table.copy() for wrong in (None, 1, 6)}
-    for wrong, table in tables.items():
-        table[[] if wrong is None else wrong] ^= 1
-    networks = [*(Table(table) for table in tables.values()), Smuggler(parse_rule("150").table, 1)]
-    for whom, told in (("contradicted", [False, True, True, True]), ("smugglers", [False, False, False, True])):
-        task = build_task(tiny(**shape, budget=AGAIN | {"restart_whom": whom}))
-        assert [task.contradicted(network) for network in networks] == told
-
-
-def test_without_a_restart_nobody_starts_again(tiny: Tiny) -> None:
-    run = tiny(budget=AGAIN | {"restart_whom": "smugglers"})
-    assert "restart of smugglers at 3" in run.describe()
-    assert run.id != tiny(budget=AGAIN).id
-    alone = single_attempt(run)
-    assert alone.id == tiny(budget=AGAIN | {"restart_at": None}).id == run.changed(budget__restart_at=None).id
-    with pytest.raises(ValueError, match="restart_whom smugglers needs restart_at"):
-        tiny(budget={"steps": 9, "restart_whom": "smugglers"})
-
-
 def test_other_weights_and_half_the_temperature(tiny: Tiny) -> None:
     task = build_task(tiny(unrolling={"steps": 2, "temperature": {"start": 8.0, "end": 2.0, "over": 5}}))
     assert isinstance(task, AutomatonTask)
@@ -98,20 +63,6 @@ def test_other_weights_and_half_the_temperature(tiny: Tiny) -> None:
     assert (task.unrolling.temperature.start, task.unrolling.temperature.end) == (4.0, 1.0)
     assert torch.equal(again.state_dict()["positions"], twice.state_dict()["positions"])
     assert not torch.equal(first.state_dict()["positions"], again.state_dict()["positions"])
-
-
-def test_another_share_may_be_rounded_after_a_restart(tiny: Tiny) -> None:
-    regime = {"steps": 2, "rounded": 0.1, "rounded_again": 0.4}
-    run = tiny(unrolling=regime, budget=AGAIN)
-    task = build_task(run)
-    assert isinstance(task, AutomatonTask)
-    before = task.unrolling.rounded
-    task.restart(1)
-    assert (before, task.unrolling.rounded) == (0.1, 0.4)
-    assert "rounded 0.1, rounded 0.4 after a restart" in run.describe()
-    assert single_attempt(run).unrolling.rounded_again is None
-    with pytest.raises(ValueError, match="rounded_again is for after a restart"):
-        tiny(unrolling=regime)
 
 
 def test_a_curve_tells_where_another_network_goes_on(tiny: Tiny) -> None:

@@ -109,20 +109,6 @@ def test_a_convolution_and_positions_as_waves_are_stacked_too(tiny: Tiny) -> Non
         assert max(map(furthest, stacked, alone)) < 1e-10
 
 
-@pytest.mark.parametrize("rounded", [0.0, 0.6])
-def test_rounding_that_begins_or_ends_with_the_restart_is_a_members_own(tiny: Tiny, rounded: float) -> None:
-    regime = {"steps": 3, "rounded": rounded, "rounded_again": 0.3, "noise": 0.5}
-    budget = {"steps": 13, "evaluate_every": 3, "restart_at": 6}
-    runs = [tiny(seed=seed, unrolling=regime, budget=budget | later) for seed, later in enumerate(({}, {"steps": 9}))]
-    alone = [trainer(run, dtype=torch.float64, stacked=False) for run in runs]
-    stacked = [trainer(run, dtype=torch.float64) for run in runs]
-    for one in alone:
-        one.run()
-    together(stacked[:1], late=stacked[1:], after=4)  # one has started again while the other has not
-    assert max(map(furthest, stacked, alone)) < 1e-10
-    assert stacked[0].attempt == 1
-
-
 def test_early_stops_are_a_members_own(tiny: Tiny) -> None:
     budget = {"steps": 13, "evaluate_every": 3, "stop_after_solved": 1, "solved_at": 0.01}
     runs = [tiny(seed=0, budget=budget), tiny(seed=1)]

@@ -108,25 +108,16 @@ class Budget(Spec):
     restart_at: Positive | None = Field(
         None, description="the step at which a network that contradicts what is visible starts again, cooler"
     )
-    restart_whom: Literal["contradicted", "smugglers"] = Field(
-        "contradicted",
-        description="who starts again: whoever contradicts what is visible, or only who gets more of it right from "
-        "graded values than from rounded ones; others may still be learning where to look",
-    )
 
     def with_changes(self, changes: dict[str, Any]) -> dict[str, Any]:
-        """In another number of steps, a restart comes as early as before; without one, nobody starts again."""
+        """In another number of steps, a restart comes as early as before."""
         data = super().with_changes(changes)
         if self.restart_at is not None and "restart_at" not in changes and isinstance(data["steps"], int):
             data["restart_at"] = self.restart_at * data["steps"] // self.steps or None
-        if data["restart_at"] is None and "restart_whom" not in changes:
-            del data["restart_whom"]
         return data
 
     @model_validator(mode="after")
     def _restarts_in_time(self) -> Budget:
         if self.restart_at is not None and self.restart_at >= self.steps:
             raise ValueError(f"restart_at {self.restart_at} must come before the end, at step {self.steps}")
-        if self.restart_at is None and self.restart_whom != "contradicted":
-            raise ValueError(f"restart_whom {self.restart_whom} needs restart_at, the step at which they start again")
         return self

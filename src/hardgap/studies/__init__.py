@@ -17,4 +17,4 @@ from hardgap.studies import (
 from hardgap.studies.circuits import study as circuits
 from hardgap.studies.interpolation import study as interpolation
 from hardgap.studies.symbolic import ambiguity, bounds, calibration, coverage, inside, relations, table
-from hardgap.studies.tempered import cliff, dial, explain, forecast, near, target, wide
+from hardgap.studies.tempered import cliff, dial, explain, forecast, spread, target, wide

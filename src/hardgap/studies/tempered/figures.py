@@ -16,7 +16,7 @@ from hardgap.report.figures import HIDDEN, HOLDOUT, PAPER, VISIBLE, draw_line, h
 from hardgap.runs.summary import restarts
 from hardgap.studies.identifiability import TRAINED_K
 from hardgap.studies.measure import Measured, StudyResult
-from hardgap.studies.tempered.near import RECIPE, UNTEMPERED
+from hardgap.studies.tempered.spread import RECIPE, UNTEMPERED
 from hardgap.studies.tempered.tables import way_of
 
 CONTROL, TEMPERED = VISIBLE, HOLDOUT
@@ -278,9 +278,9 @@ def wide_figure(result: StudyResult) -> Figure:
 
 
 @drawn
-def near_figure(result: StudyResult) -> Figure:
-    """A panel a pattern, a line a run: visible accuracy thin, holdout accuracy strong; T = 1, as near, grey."""
-    arms = [arm for arm in result.arms if not str(arm.labels["way"]).startswith("tried")]
+def spread_figure(result: StudyResult) -> Figure:
+    """A panel a pattern, a line a run: visible accuracy thin, holdout accuracy strong; T = 1 grey."""
+    arms = [arm for arm in result.arms if arm.labels["way"] in (RECIPE, UNTEMPERED)]
     patterns = sorted({arm.labels["pattern"] for arm in arms})
     figure = Figure(figsize=(12, 5.2), layout="constrained")
     grid = figure.subplots(2, -(-len(patterns) // 2), sharex=True, sharey=True, squeeze=False)

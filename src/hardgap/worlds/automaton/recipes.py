@@ -44,14 +44,12 @@ def until_first_solved(run: AutomatonRun) -> AutomatonRun:
 
 def untempered(run: AutomatonRun) -> AutomatonRun:
     """The control of a tempered run: the paper's T = 1 and no restart, everything else the same, seed included."""
-    alone = single_attempt(run)
-    return alone.but(unrolling=alone.unrolling.model_copy(update={"temperature": Temperature()}))
+    return single_attempt(run).but(unrolling=run.unrolling.model_copy(update={"temperature": Temperature()}))
 
 
 def single_attempt(run: AutomatonRun) -> AutomatonRun:
     """The same run without a restart."""
-    budget = run.budget.model_copy(update={"restart_at": None, "restart_whom": "contradicted"})
-    return run.but(budget=budget, unrolling=run.unrolling.model_copy(update={"rounded_again": None}))
+    return run.but(budget=run.budget.model_copy(update={"restart_at": None}))
 
 
 RECIPES: dict[Recipe, Callable[[Scale, str, tuple[int, ...]], AutomatonRun]] = {"paper": base, "tempered": tempered}

@@ -87,18 +87,10 @@ class Unrolling(Spec):
     rounded: float = Field(
         0.0, ge=0, le=1, description="chance of a cell to be fed back rounded, its gradient as if it were not"
     )
-    rounded_again: Annotated[float, Field(ge=0, le=1)] | None = Field(
-        None, description="that chance after a restart; as before if not given"
-    )
     own: OwnFeedback | None = Field(
         None, description="your own package.module:function of logits and T, instead of sigmoid(logit / T)"
     )
     noise: float = Field(0.0, ge=0, le=100, description="standard deviation of what is added to a logit fed back")
-
-    def again(self, attempt: int) -> Unrolling:
-        """The regime of a later attempt: half as hot each time, and rounded as it is then."""
-        rounded = self.rounded if self.rounded_again is None or not attempt else self.rounded_again
-        return self.model_copy(update={"temperature": self.temperature.halved(attempt), "rounded": rounded})
 
     def with_changes(self, changes: dict[str, Any]) -> dict[str, Any]:
         """Feedback of another kind leaves behind what belongs to the kind before, unless that is said as well."""
@@ -124,8 +116,7 @@ class Unrolling(Spec):
             raise ValueError(f"a temperature belongs to soft feedback, not to {self.feedback}")
         if self.own is not None and (self.feedback != "soft" or self.backward is not None):
             raise ValueError("feedback of one's own takes the place of soft feedback: leave out backward")
-        bent = self.backward is not None or self.noise or self.rounded or self.rounded_again is not None
-        if self.feedback == "none" and (bent or self.cells != "all"):
+        if self.feedback == "none" and (self.backward is not None or self.noise or self.rounded or self.cells != "all"):
             raise ValueError("without unrolling nothing is fed back: leave out backward, noise, rounded and cells")
         if self.weights is not None and (len(self.weights) != self.steps or not any(self.weights)):
             raise ValueError(f"weights must be {self.steps} numbers, one a step, not all 0")
@@ -166,8 +157,6 @@ def regime_in_words(unrolling: Unrolling) -> str:
         said.append(f"gradient {as_if}")
     if unrolling.rounded:
         said.append(f"rounded {unrolling.rounded:g}")
-    if unrolling.rounded_again is not None:
-        said.append(f"rounded {unrolling.rounded_again:g} after a restart")
     if unrolling.noise:
         said.append(f"noise {unrolling.noise:g}")
     if unrolling.weights is not None:

@@ -10,7 +10,7 @@ from pydantic import Field, ModelWrapValidatorHandler, ValidationInfo, field_val
 
 from hardgap.core.errors import BadInput
 from hardgap.core.run import Run, validated
-from hardgap.core.specs import Budget, Positive, Share, Spec
+from hardgap.core.specs import Positive, Share, Spec
 from hardgap.core.table import Table
 from hardgap.core.wording import listed, percent
 from hardgap.nn.spec import KINDS, ConvSpec, EncoderSpec, ModelSpec, PluginSpec, ReferenceSpec, with_kind
@@ -166,8 +166,6 @@ class AutomatonRun(Run):
             raise ValueError(f"a convolution of radius {self.model.radius} cannot see a radius-{radius} neighbourhood")
         if self.initial is not None and self.budget.restart_at is not None:
             raise ValueError("restart_at would throw the given weights away: leave one of the two out")
-        if self.unrolling.rounded_again is not None and self.budget.restart_at is None:
-            raise ValueError("unrolling.rounded_again is for after a restart: give budget.restart_at, too")
         return self
 
     @property
@@ -233,7 +231,7 @@ class AutomatonRun(Run):
             "leaky mask" if self.masking == "first" else "",
             kind,
             f"from {self.initial[:8]}" if self.initial else "",
-            _restart_in_words(self.budget),
+            f"restart at {self.budget.restart_at}" if self.budget.restart_at else "",
             f"width {self.width}",
             f"seed {self.seed}",
         ]
@@ -246,13 +244,6 @@ class AutomatonRun(Run):
         formula = self.written if len(self.written) <= LONGEST_FORMULA else f"{self.written[:LONGEST_FORMULA]}…"
         shown = formula if self.rule.startswith("r") else f"{self.rule} = {formula}"
         return self.gap.describe().replace(f"Rule {self.rule}", f"Rule {shown}", 1)
-
-
-def _restart_in_words(budget: Budget) -> str:
-    if budget.restart_at is None:
-        return ""
-    whom = " of smugglers" if budget.restart_whom == "smugglers" else ""
-    return f"restart{whom} at {budget.restart_at}"
 
 
 def result_table(run: AutomatonRun, curve: list[dict[str, Any]]) -> Table:

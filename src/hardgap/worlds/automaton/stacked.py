@@ -29,10 +29,7 @@ class StackedAutomaton:
     """A task in a stack. Batches are filled up to whole vectors of rows, short ones too, with a row that is masked."""
 
     def __init__(self, task: AutomatonTask) -> None:
-        regime = task.run.unrolling
-        self._task = task
-        # Which cells are rounded is drawn outside: then members before and after a restart can stand in one stack.
-        self._regime = regime.model_copy(update={"rounded": float(bool(regime.rounded or regime.rounded_again))})
+        self._task, self._regime = task, task.run.unrolling
         self._rows = -(-task.run.optimiser.batch // VECTOR) * VECTOR
         cells = CELLS_PER_PIECE if task.device.type == "cpu" else CELLS_ELSEWHERE
         self._piece = max(VECTOR, round(cells / task.run.width / VECTOR) * VECTOR)
@@ -75,12 +72,11 @@ class StackedAutomaton:
     def _after_a_timestep(self, like: Tensor) -> dict[str, Tensor]:
         """Noise, temperatures, what is rounded; empty where nothing is drawn."""
         regime, nothing = self._regime, like[:, :0]
-        now = self._task.unrolling
-        whole = torch.ones_like(like) if regime.rounded else nothing
+        hot = self._task.unrolling.temperature
         return {
             "normal": torch.randn_like(like) if regime.noise else nothing,
-            "hot": drawn_temperature(now.temperature, like) if now.temperature.shape == "random" else nothing,
-            "uniform": (torch.rand_like(like) >= now.rounded).to(like.dtype) if now.rounded else whole,
+            "hot": drawn_temperature(hot, like) if hot.shape == "random" else nothing,
+            "uniform": torch.rand_like(like) if regime.rounded else nothing,
         }
 
     def loss(

@@ -15,10 +15,10 @@ from hardgap.core.errors import BadInput
 from hardgap.core.task import Batches, Score, pick_device
 from hardgap.nn.build import build_model
 from hardgap.worlds.automaton.gap import Gap, Trajectory
-from hardgap.worlds.automaton.regime import ROLLOUT_STEPS, Unrolling
+from hardgap.worlds.automaton.regime import ROLLOUT_STEPS
 from hardgap.worlds.automaton.run import AutomatonRun
 from hardgap.worlds.automaton.saturation import saturation
-from hardgap.worlds.automaton.unrolling import check_feedback, give_temperature, unroll, unrolled_loss
+from hardgap.worlds.automaton.unrolling import check_feedback, give_temperature, unrolled_loss
 
 CELLS_PER_PIECE = 1664
 """A batch is trained in pieces of about this many cells, so that activations stay in cache."""
@@ -27,11 +27,6 @@ ROWS_TO_CONTRADICT, CONTRADICTED_BELOW = 500, 0.95
 
 One wrong entry costs 10 to 32 % of them, averaged over four steps; a network that has it right but is not yet
 steady, a few percent."""
-SMUGGLED = 0.05
-"""A smuggler loses more than this share of visible cells where its predictions are rounded before they are fed back.
-
-At width 101, with Rule 150, one lost 14 and 16 % after 900 and 1,200 steps; three that were about to recover, or had,
-3 % at most, however many positions had yet to find their neighbours."""
 
 
 class AutomatonTask:
@@ -86,8 +81,9 @@ class AutomatonTask:
         return self._build(self.run.seed)
 
     def restart(self, attempt: int) -> nn.Module:
-        """Other weights, in the regime of that attempt."""
-        self.unrolling = self.run.unrolling.again(attempt)
+        """Other weights, half the temperature."""
+        cooler = self.run.unrolling.temperature.halved(attempt)
+        self.unrolling = self.run.unrolling.model_copy(update={"temperature": cooler})
         return self._build(int(np.random.SeedSequence([self.run.seed, 3, attempt]).generate_state(1)[0]))
 
     def _build(self, seed: int) -> nn.Module:
@@ -95,21 +91,11 @@ class AutomatonTask:
         return give_temperature(model, self.unrolling).to(self.device, self.dtype)
 
     def contradicted(self, model: nn.Module) -> bool:
-        """Whether a free run of the network gets visible cells of the training rows wrong, at any timestep.
-
-        A smuggler gets more of them right when its graded predictions are fed back, as in training.
-        """
+        """Whether a free run of the network gets visible cells of the training rows wrong, at any timestep."""
         states, supervised = (part[:, :ROWS_TO_CONTRADICT] for part in self.training)
-        rows = states[0].to(self.dtype)
-
-        def share_right(predicted: Tensor) -> float:
-            return float((predicted == states[1:])[supervised].float().mean())
-
-        free = share_right(torch.from_numpy(predict_rollout(model, rows, len(supervised))).to(self.device))
-        if self.run.budget.restart_whom == "contradicted":
-            return free < CONTRADICTED_BELOW
-        graded = share_right(predict_graded(model, rows, self.unrolling, self.run.budget.restart_at or 0, supervised))
-        return free < graded - SMUGGLED
+        predicted = predict_rollout(model, states[0].to(self.dtype), len(supervised))
+        right = torch.from_numpy(predicted).to(self.device) == states[1:]
+        return bool(right[supervised].float().mean() < CONTRADICTED_BELOW)
 
     def chooses_by(self) -> bytes:
         return b""
@@ -187,20 +173,6 @@ def predict_rollout(model: nn.Module, rows: Tensor, steps: int) -> NDArray[np.ui
             predictions[t, piece] = cells.to(torch.uint8)
     model.train(was_training)
     return predictions.cpu().numpy()
-
-
-@torch.no_grad()
-def predict_graded(model: nn.Module, rows: Tensor, regime: Unrolling, step: int, supervised: Tensor) -> Tensor:
-    """What the network predicts while it is fed back as in training, but for what is drawn. [steps, rows, width]"""
-    hot = regime.temperature
-    still = hot.model_copy(update={"shape": "linear", "end": hot.start}) if hot.shape == "random" else hot
-    calm = regime.model_copy(update={"rounded": 0.0, "noise": 0.0, "temperature": still})
-    was_training, mask, found = model.training, supervised.to(rows.dtype), []
-    model.eval()
-    for piece in torch.arange(len(rows), device=rows.device).chunk(max(1, rows.numel() // (4 * CELLS_PER_PIECE))):
-        found.append(torch.stack(list(unroll(model, rows[piece], calm, step, mask[:, piece]))) > 0)
-    model.train(was_training)
-    return torch.cat(found, dim=1)
 
 
 def score_rollout(predicted: NDArray[np.uint8], truth: Trajectory, gap: Gap) -> Score:
