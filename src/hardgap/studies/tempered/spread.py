@@ -14,7 +14,7 @@ from hardgap.nn.spec import EncoderSpec
 from hardgap.studies.identifiability import TRAINED_50
 from hardgap.studies.study import Arm, study
 from hardgap.studies.tempered.parts import of_ten, shown
-from hardgap.studies.tempered.wide import ROUNDED, ROUTING, SEARCH_STEPS, rounded_run, wide_run
+from hardgap.studies.tempered.wide import ROUNDED, ROUTING, rounded_run, wide_run
 from hardgap.worlds.automaton.recipes import TEN_EPOCHS, single_attempt, untempered
 from hardgap.worlds.automaton.run import AutomatonRun
 
@@ -58,15 +58,12 @@ def _tried(scale: Scale) -> Iterator[Arm]:
     faster = short.optimiser.model_copy(update={"learning_rate": 2 * short.optimiser.learning_rate})
     way = f"tried: waves, learning rate {faster.learning_rate:g}, {ROUTING:,} steps"
     yield _arm(way, 1, short.but(optimiser=faster))
-    yield _arm(f"tried: waves, twice as large, {ROUTING:,} steps", 1, short.but(model=_waves(2.0)))
-    for pattern in (1, 3, 6):
-        run = single_attempt(wide_run(scale, pattern, steps=SEARCH_STEPS))
-        yield _arm(f"tried: waves, four times as large, {SEARCH_STEPS:,} steps", pattern, run.but(model=_waves(4.0)))
+    yield _arm(
+        f"tried: waves, twice as large, {ROUTING:,} steps",
+        1,
+        short.but(model=EncoderSpec(positions="waves", position_std=2.0)),
+    )
 
 
 def _arm(way: str, pattern: int, *runs: AutomatonRun) -> Arm:
     return Arm({"way": way, "pattern": pattern}, runs, of_ten(TRAINED_50["150"][pattern]))
-
-
-def _waves(std: float) -> EncoderSpec:
-    return EncoderSpec(positions="waves", position_std=std)
