@@ -88,7 +88,7 @@ def test_every_factor_of_the_dial_holds_what_it_departs_from() -> None:
 
 
 @pytest.mark.usefixtures("one_thread")
-@pytest.mark.parametrize("name", ["target", "dial", "phases", "explain", "wide"])
+@pytest.mark.parametrize("name", ["target", "dial", "phases", "explain", "wide", "spread"])
 def test_no_arm_learns_anything_of_a_hidden_target(name: str, certify_here: Callable[..., Certificate]) -> None:
     """The leak certificate of one run of every arm, at smoke size."""
     seen = set()

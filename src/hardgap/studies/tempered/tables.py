@@ -83,6 +83,8 @@ def wide_table(result: StudyResult) -> Table:
     right = ["paper, 7,850 steps", *visible, "recovered", "holdout at the end, %", "solved at", "restarted"]
     more, rows = result.more, list[list[object]]()
     for arm, early, routed in zip(result.arms, more["early"], more["routed"], strict=True):
+        if not arm.n and any(other.n for other in result.arms):
+            continue
         told = [published_count(arm), percent(early), routed, recovered(arm), mean(arm.holdout), _median(arm)]
         rows.append([way_of(arm), f"pattern {arm.labels['pattern']}", *told, arm.restarted or ""])
     detail = ["holdout at the end, %", "solved at", *visible, "paper, 7,850 steps"]
