@@ -168,7 +168,7 @@ def waves(width: int, dim: int) -> Tensor:
     >>> torch.allclose(ring[1] @ ring[2], ring[10] @ ring[0], atol=1e-4)
     True
     """
-    angles_WP = torch.arange(width)[:, None] * _turns(width, dim)
+    angles_WP = torch.arange(width)[:, None] * _times_around(width, dim) * (2 * math.pi / width)
     return torch.stack([angles_WP.sin(), angles_WP.cos()], -1).flatten(1)[:, :dim] * math.sqrt(2)
 
 
@@ -179,7 +179,7 @@ def turned(weight_ED: Tensor, width: int, offset: int) -> Tensor:
     >>> torch.allclose(turned(weight, 11, 2) @ ring[7], weight @ ring[5], atol=1e-4)
     True
     """
-    angle_P = offset * _turns(width, weight_ED.shape[1])
+    angle_P = offset * _times_around(width, weight_ED.shape[1]) * (2 * math.pi / width)
     sines_EP, cosines_EP = weight_ED[:, ::2], weight_ED[:, 1::2]
     return torch.stack(
         [sines_EP * angle_P.cos() + cosines_EP * angle_P.sin(), cosines_EP * angle_P.cos() - sines_EP * angle_P.sin()],
@@ -187,11 +187,10 @@ def turned(weight_ED: Tensor, width: int, offset: int) -> Tensor:
     ).flatten(1)
 
 
-def _turns(width: int, dim: int) -> Tensor:
-    """By what angle each pair of a sine and a cosine turns from a cell to the next."""
+def _times_around(width: int, dim: int) -> Tensor:
+    """How often each pair of a sine and a cosine goes around the ring."""
     pairs = torch.arange((dim + 1) // 2)
-    times = pairs % max(1, (width - 1) // 2) + 1  # faster waves than that repeat slower ones
-    return times * (2 * math.pi / width)
+    return pairs % max(1, (width - 1) // 2) + 1  # faster waves than that repeat slower ones
 
 
 def activation_names(model: nn.Module) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -18,6 +19,7 @@ from hardgap.nn.encoder import Encoder
 from hardgap.nn.native import engine
 from hardgap.theory.construction import construct
 from hardgap.worlds.automaton.rule import parse_rule
+from hardgap.worlds.automaton.task import predict_rollout
 
 Make = Callable[..., Encoder]
 SIZES = [{}, {"dim": 16, "heads": 2, "layers": 1, "ffn": 24}, {"dim": 9, "heads": 3, "layers": 3, "ffn": 5}]
@@ -162,3 +164,19 @@ def test_bits_are_the_same_in_another_process() -> None:
     command = [sys.executable, "-c", DIGEST + "print(digest)"]
     there = subprocess.run(command, capture_output=True, text=True, env=environment, check=True).stdout.strip()
     assert there == here["digest"]
+
+
+@pytest.mark.parametrize("width", [3, 11, 12, 13])
+def test_free_runs_are_the_same_whether_rows_are_remembered_or_not(build: str, unkinked: Make, width: int) -> None:
+    """Narrow rows are asked for once each; in any company a row has the same logits, bit by bit."""
+    model = unkinked(width, width)
+    rows = (torch.rand(300, width, generator=torch.Generator().manual_seed(width)) < 0.5).float()
+    with torch.no_grad():
+        whole = model(rows)
+        for some in (slice(1), slice(5, 8), slice(100, 263), torch.randperm(300)):
+            assert torch.equal(model(rows[some]), whole[some])
+        cells, expected = rows, []
+        for _ in range(4):
+            cells = (model(cells) > 0).float()
+            expected.append(cells.numpy().astype(np.uint8))
+    assert np.array_equal(predict_rollout(model, rows, 4), np.stack(expected))

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from hardgap.core.errors import BadInput
 from hardgap.core.task import Batches, Score, pick_device
 from hardgap.nn.build import build_model
+from hardgap.nn.native.adam import library_of
 from hardgap.worlds.automaton.gap import Gap, Trajectory
 from hardgap.worlds.automaton.regime import ROLLOUT_STEPS
 from hardgap.worlds.automaton.run import AutomatonRun
@@ -22,6 +23,8 @@ from hardgap.worlds.automaton.unrolling import check_feedback, give_temperature,
 
 CELLS_PER_PIECE = 1664
 """A batch is trained in pieces of about this many cells, so that activations stay in cache."""
+NARROW = 12
+"""Rows of at most so many cells come up again and again in free runs: there are few enough to remember."""
 ROWS_TO_CONTRADICT, CONTRADICTED_BELOW = 500, 0.95
 """A network stands contradicted if its free run gets fewer of the visible cells of this many training rows right.
 
@@ -165,14 +168,35 @@ def predict_rollout(model: nn.Module, rows: Tensor, steps: int) -> NDArray[np.ui
     model.eval()
     predictions = torch.empty((steps, *rows.shape), dtype=torch.uint8, device=rows.device)
     size = max(1, 4 * CELLS_PER_PIECE // rows.shape[1])
+    narrow = rows.shape[1] <= NARROW and library_of(model) is not None
+    decided = _Remembered(model, rows) if narrow else lambda cells: (model(cells) > 0).to(rows.dtype)
     for start in range(0, len(rows), size):
         piece = slice(start, start + size)
         cells = rows[piece]
         for t in range(steps):
-            cells = (model(cells) > 0).to(rows.dtype)
+            cells = decided(cells)
             predictions[t, piece] = cells.to(torch.uint8)
     model.train(was_training)
     return predictions.cpu().numpy()
+
+
+class _Remembered:
+    """A network's decisions, each row asked for once: the native engine gives a row the same bits in any company."""
+
+    def __init__(self, model: nn.Module, rows: Tensor) -> None:
+        self._model, self._places = model, torch.arange(rows.shape[1])
+        self._known = torch.zeros(1 << rows.shape[1], dtype=torch.bool)
+        self._decided = rows.new_zeros(len(self._known), rows.shape[1])
+
+    def __call__(self, cells: Tensor) -> Tensor:
+        numbers = (cells.long() << self._places).sum(1)
+        new = torch.zeros_like(self._known)
+        new[numbers] = ~self._known[numbers]
+        if len(fresh := new.nonzero()):
+            asked = (fresh >> self._places & 1).to(cells.dtype)
+            self._decided[new] = (self._model(asked) > 0).to(cells.dtype)
+            self._known |= new
+        return self._decided[numbers]
 
 
 def score_rollout(predicted: NDArray[np.uint8], truth: Trajectory, gap: Gap) -> Score:
