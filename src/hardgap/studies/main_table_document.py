@@ -18,7 +18,7 @@ from hardgap.studies.study import choose
 from hardgap.worlds.automaton.run import AutomatonRun
 
 TABLES = SHOWN["tables"]
-BLOCKS = ("main-table", "main-words")
+BLOCKS = ("main-table", "main-words", "main-table-paper-scale")
 SURE, SURELY_WRONG = 0.99, 0.01
 """Of visible cells right at least, and of hidden ones at most: a network that is sure of the wrong value."""
 
@@ -26,8 +26,14 @@ SURE, SURELY_WRONG = 0.99, 0.01
 def content(results: Path) -> Content:
     """All that pages may show, from the folder of measured runs."""
     with taken_in(results / "main") as store:
-        found = judged([measure(one, "desk", store) for one in choose(["main"]) if one.tables == TABLES])
-    blocks = {"main-table": markdown(rate_tables(found)), "main-words": main_words(found)}
+        shown = [one for one in choose(["main"]) if one.tables == TABLES]
+        found = judged([measure(one, "desk", store) for one in shown])
+        as_wide = [one for one in (measure(one, "paper", store) for one in shown) if one.arm.n]
+    blocks = {
+        "main-table": markdown(rate_tables(found)),
+        "main-words": main_words(found),
+        "main-table-paper-scale": markdown(rate_tables(judged(as_wide))) if as_wide else NOT_YET,
+    }
     return Content(blocks, {"main-table": partial(main_table_figure, found)})
 
 
