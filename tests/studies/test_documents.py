@@ -67,5 +67,7 @@ def test_a_page_that_shows_what_is_not_measured_says_so(tmp_path: Path) -> None:
 def test_an_unknown_block_is_refused_before_anything_is_read(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("<!-- measured: nonsense -->\n<!-- end -->\n")
-    with pytest.raises(BadInput, match="there is no block 'nonsense'; there is main-table, main-words, main-table-paper-scale, cliff"):
+    with pytest.raises(
+        BadInput, match="there is no block 'nonsense'; there is main-table, main-words, main-table-paper-scale, cliff"
+    ):
         read_pages([page])

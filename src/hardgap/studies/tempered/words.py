@@ -42,7 +42,8 @@ def _told_where(spread: StudyResult) -> str:
     longest = max(max(arm.steps, default=0) for arm in told)
     return (
         f"If each head begins at a neighbour (a network is then told where to look, not what the rule is) and three "
-        f"tenths of what is fed back are rounded, the recipe recovers {_of(told)}, solved within {longest:,} steps."
+        f"tenths of what is fed back are rounded, the recipe recovers {_of(told)}; "
+        f"{sum(arm.solved for arm in told)} are solved, within {longest:,} steps."
     )
 
 
