@@ -1,8 +1,8 @@
 """Ours: the recipe on rows as wide as the paper's, from attention that begins at cells near by; its controls.
 
-At width 101 each position has to find its neighbours by itself: of a network that stays at 87 % of visible cells, most
-positions are right and the others know nothing. Where each head begins at a cell of its own that is done at once.
-Who begins so is told where to look, not what the rule is.
+At width 101 each position has to find its neighbours by itself: in two networks with 81 and 95 % of visible cells
+right, nearly every position was right throughout or knew nothing. Heads that begin at cells of their own need not
+search. Who begins so is told where to look, not what the rule is.
 """
 
 from __future__ import annotations
