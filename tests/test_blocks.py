@@ -23,7 +23,9 @@ from hardgap.runs.sweep import read_sweep
 from hardgap.studies.study import STUDIES
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if "generated" not in path.parts)]
+MADE = {"generated", "_build"}
+"""Folders of the site that are written by `make docs`."""
+PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if not MADE & {*path.parts})]
 BLOCK = re.compile(
     r"(?:<!-- (?P<mark>[^>]+) -->\n)?^```(?P<language>python|console|toml)\n(?P<text>.*?)^```", re.S | re.M
 )

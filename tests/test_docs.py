@@ -10,12 +10,14 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "hardgap"
+MADE = {"generated", "_build"}
+"""Folders of the site that are written by `make docs`."""
 PAGES = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
     ROOT / "CHANGELOG.md",
     ROOT / "results" / "README.md",
-    *sorted(path for path in (ROOT / "docs").rglob("*.md") if "generated" not in path.parts),
+    *sorted(path for path in (ROOT / "docs").rglob("*.md") if not MADE & {*path.parts}),
     *sorted((ROOT / "docs" / "notebooks").glob("*.py")),
     *sorted(path for path in (ROOT / "examples").iterdir() if path.is_file()),
 ]
