@@ -130,11 +130,14 @@ def test_a_network_may_start_from_waves() -> None:
 
 
 @pytest.mark.parametrize("std", [0.5, 1.0, 2.0])
-@pytest.mark.parametrize(("positions", "offsets"), [("near", (0, 0, 0, 0)), ("spread", (-1, 0, 1, 2))])
+@pytest.mark.parametrize(
+    ("positions", "offsets"),
+    [("near", (0, 0, 0, 0)), ("spread", (-1, 0, 1, 2)), ("spread", (0, 1)), ("spread", (0,))],
+)
 def test_heads_begin_at_cells_near_by(positions: str, offsets: tuple[int, ...], std: float) -> None:
     """The mean over cells: each head looks most at its own, and to the side that it should."""
     torch.manual_seed(0)
-    model = Encoder(101, positions=positions, position_std=std)  # type: ignore[arg-type]
+    model = Encoder(101, heads=len(offsets), positions=positions, position_std=std)  # type: ignore[arg-type]
     found: list[torch.Tensor] = []
     model.get_submodule("layers.0.attention.pattern").register_forward_hook(lambda *parts: found.append(parts[2]))
     model((torch.rand(8, 101) < 0.5).float())

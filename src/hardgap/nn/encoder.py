@@ -24,9 +24,9 @@ from hardgap.nn.native.functions import logits
 
 OFFSETS: dict[str, Callable[[int], Sequence[int]]] = {
     "near": lambda heads: [0] * heads,
-    "spread": lambda heads: range(1 - heads // 2, heads - heads // 2 + 1),
+    "spread": lambda heads: range(-((heads - 1) // 2), heads - (heads - 1) // 2),
 }
-"""Where heads begin to look: all at the cell itself, or each at a cell of its own, 4 heads at -1, 0, 1 and 2."""
+"""Where heads begin to look: all at the cell itself, or each at a cell of its own, 3 heads at -1, 0 and 1."""
 SHARPNESS = 2.0
 """How sharply they do, whatever size positions have: about a quarter of the attention on that cell at width 101."""
 

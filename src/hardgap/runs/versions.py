@@ -19,20 +19,16 @@ def versions(engines: Sequence[str] = (), machines: Sequence[str] = ()) -> dict[
 
     Where it ended is always said; all of the machines only if it has moved.
     """
-    packages = {name: version(name) for name in ("numpy", "torch")}
-    return (
-        {"hardgap": hardgap.__version__}
-        | packages
-        | {
-            "python": platform.python_version(),
-            "machine": f"{platform.system()} {platform.machine()}",
-            "processor": processor(),
-            "instructions": torch.backends.cpu.get_cpu_capability(),
-            "threads": torch.get_num_threads(),
-            **({"engine": ", then ".join(engines)} if engines else {}),
-            **({"machines": ", then ".join(machines)} if len(machines) > 1 else {}),
-        }
-    )
+    packages = {"hardgap": hardgap.__version__} | {name: version(name) for name in ("numpy", "torch")}
+    return packages | {
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}",
+        "processor": processor(),
+        "instructions": torch.backends.cpu.get_cpu_capability(),
+        "threads": torch.get_num_threads(),
+        **({"engine": ", then ".join(engines)} if engines else {}),
+        **({"machines": ", then ".join(machines)} if len(machines) > 1 else {}),
+    }
 
 
 def machine() -> str:

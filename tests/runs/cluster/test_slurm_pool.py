@@ -104,14 +104,20 @@ def test_a_run_that_cannot_be_sent_fails_alone(store: Store, tiny: Tiny, sbatch:
     pool.end()
 
 
-def test_jobs_that_never_began_are_no_deaths(
-    store: Store, tiny: Tiny, sbatch: Callable[[str], None], tmp_path: Path
-) -> None:
+def with_a_job(store: Store, tiny: Tiny, sbatch: Callable[[str], None]) -> tuple[AutomatonRun, SlurmPool]:
+    """A run, and a pool that has submitted a job for it."""
     sbatch(ACCEPT)
     run = tiny()
     store.add([run])
     pool = SlurmPool(store, [run.id], 1, 15.0)
     pool.tend(1)
+    return run, pool
+
+
+def test_jobs_that_never_began_are_no_deaths(
+    store: Store, tiny: Tiny, sbatch: Callable[[str], None], tmp_path: Path
+) -> None:
+    run, pool = with_a_job(store, tiny, sbatch)
     dead = f"{me().rsplit(':', 2)[0]}:{2**22 + 1}:1"
     (path,) = store.folder.glob("slurm/*/job.json")
     for _ in range(MOST_ATTEMPTS + 1):  # drivers that are killed while their job waits
@@ -127,11 +133,7 @@ def test_jobs_that_never_began_are_no_deaths(
 def test_a_silent_job_is_cancelled(
     store: Store, tiny: Tiny, sbatch: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sbatch(ACCEPT)
-    run = tiny()
-    store.add([run])
-    pool = SlurmPool(store, [run.id], 1, 15.0)
-    pool.tend(1)
+    _, pool = with_a_job(store, tiny, sbatch)
     (path,) = store.folder.glob("slurm/*/job.json")
     (path.parent / "beat.json").write_text(json.dumps({"beat": 1, "life": "running"}))
     monkeypatch.setattr("hardgap.runs.cluster.on_slurm.LEASE", -1.0)
@@ -143,11 +145,7 @@ def test_a_silent_job_is_cancelled(
 def test_a_folder_that_is_half_removed_is_no_job(
     store: Store, tiny: Tiny, sbatch: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sbatch(ACCEPT)
-    run = tiny()
-    store.add([run])
-    pool = SlurmPool(store, [run.id], 1, 15.0)
-    pool.tend(1)
+    run, pool = with_a_job(store, tiny, sbatch)
 
     def killed(folder: Path, ignore_errors: bool) -> None:
         (folder / "order.json").unlink()
