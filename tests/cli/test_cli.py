@@ -370,15 +370,15 @@ def test_a_certificate_as_json_and_a_leak_as_exit_code(call: Call) -> None:
 def test_ctrl_c_keeps_what_was_done_and_the_same_command_goes_on(call: Call, tmp_path: Path) -> None:
     command = [*SMOKE, "--steps", "100000", "--width", "7"]
 
-    def interrupt_when_training(further: int) -> None:
+    def interrupt_when_training(seen: int) -> None:
         give_up = time.monotonic() + 240
-        while _evaluations(tmp_path / "hardgap-runs") < further and time.monotonic() < give_up:
+        while _evaluations(tmp_path / "hardgap-runs") < seen + 3 and time.monotonic() < give_up:
             time.sleep(0.02)
         os.kill(os.getpid(), signal.SIGINT)
 
     reached = []
     while len(reached) < 2:
-        helper = threading.Thread(target=interrupt_when_training, args=[3 * (len(reached) + 1)])
+        helper = threading.Thread(target=interrupt_when_training, args=[_evaluations(tmp_path / "hardgap-runs")])
         helper.start()
         code, out, err = call(*command)
         helper.join()
