@@ -14,6 +14,7 @@ from hardgap.runs.store import Store
 from hardgap.suites import checking
 from hardgap.suites.card import Card, Outcome, drawn_apart, parts_of, read_card
 from hardgap.suites.computed import computed_card
+from hardgap.suites.document import beside_the_papers, needs_words
 from hardgap.suites.entries import NETWORKS, Entry
 from hardgap.suites.gaps import GROUPS, SIMILARITIES, Suite, load_suite
 from hardgap.suites.judging import make_card, plan
@@ -140,6 +141,27 @@ def test_the_references_that_are_installed_are_the_committed_cards() -> None:
 def test_a_card_stands_among_references_over_the_gaps_that_both_have(conv: Card) -> None:
     mine, better = with_outcomes(conv, [1.0, 0.0, 0.0]), with_outcomes(conv, [1.0, 1.0, 1.0])
     assert [item[1:] for item in standing(mine, [in_short(better), in_short(mine)])] == [(3, 3, 1), (3, 1, 1)]
+
+
+def test_what_recovery_needs_is_said_gap_by_gap() -> None:
+    """Stand-ins with known answers: the solver recovers all gaps, KNN only those where similarity may be right."""
+    cards = {card.network: card for card in read_cards(RESULTS)}
+    papers, worse, same = (cards["solver"].model_copy(update={"network": name, "recipe": "tempered"})
+                           for name in ("encoder", "linear", "conv"))  # fmt: skip
+    worse = worse.model_copy(update={"runs": cards["KNN"].runs})
+    assert beside_the_papers([worse, same]) == [], "the paper's encoder is not measured"
+    (conv, alike, one), (linear, fewer, p) = beside_the_papers([worse, same, papers])
+    assert (conv.network, alike.both, alike.first, one) == ("conv", 23, 0, 1.0)
+    assert (linear.network, fewer.both, fewer.first, fewer.second) == ("linear", 9, 14, 0)
+    assert p == pytest.approx(2 * 2 * 0.5**14)  # McNemar's, of two rows
+    words = " ".join(needs_words([papers, worse, same]).split())
+    assert words.startswith("Fewer gaps than `encoder, tempered`: `linear, tempered`. No difference is shown for `conv")
+    assert "More gaps: `encoder, paper`" in needs_words(
+        [
+            worse.model_copy(update={"network": "encoder"}),
+            same.model_copy(update={"network": "encoder", "recipe": "paper"}),
+        ]
+    )
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from hardgap.studies.study import words
 from hardgap.studies.symbolic.words import symbolic_words
 from hardgap.studies.tempered.words import tempered_words
 from hardgap.suites.card import Card
-from hardgap.suites.document import cards_table, suite_words
+from hardgap.suites.document import beside_the_papers, cards_table, needs_table, needs_words, suite_words
 from hardgap.suites.figure import draw_references
 
 TITLES = {
@@ -202,6 +202,9 @@ def _suite(page: Page, cards: Sequence[Card]) -> None:
     page.paragraph(suite_words(cards))
     page.figure(as_svg(draw_references(cards)), "Which gaps of the suite's quick part each reference recovers")
     page.table(cards_table(cards))
+    if beside_the_papers(cards):
+        page.paragraph(needs_words(cards))
+        page.table(needs_table(cards))
 
 
 def _is_measured(one: StudyResult) -> bool:

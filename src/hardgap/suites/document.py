@@ -9,7 +9,9 @@ from pathlib import Path
 from hardgap.core.table import Table
 from hardgap.core.wording import listed, plural
 from hardgap.report.document import NOT_YET, Content, markdown, paragraph
+from hardgap.report.statistics import holm
 from hardgap.suites.card import Card, PartScore, parts_of
+from hardgap.suites.checking import Comparison, compare
 from hardgap.suites.computed import COMPUTED
 from hardgap.suites.entries import NETWORKS
 from hardgap.suites.figure import draw_references
@@ -17,12 +19,33 @@ from hardgap.suites.gaps import ASKED_AT, SEEDS, SIMILARITIES
 from hardgap.suites.references import read_cards
 from hardgap.suites.tables import interval
 
-BLOCKS = ("suite-words", "suite-table")
+BLOCKS = ("suite-words", "suite-table", "suite-needs", "suite-beside")
+PAPERS = ("encoder", "tempered")
+"""The reference that all others are set beside."""
+OTHERWISE = {
+    ("encoder", "paper"): "T = 1, no restart",
+    ("one-layer", "tempered"): "one layer",
+    ("looped", "tempered"): "one layer, used twice",
+    ("wider", "tempered"): "twice as wide",
+    ("relative", "tempered"): "distances, no positions",
+    ("rotary", "tempered"): "rotary positions",
+    ("conv", "tempered"): "no attention, local by design",
+    ("gru", "tempered"): "no attention, cells in turn",
+    ("mixer", "tempered"): "no attention, cells mixed by a matrix",
+    ("mlp", "tempered"): "no attention, nothing shared by cells",
+    ("linear", "tempered"): "no attention, nothing nonlinear",
+}
+"""In what each differs from it."""
 
 
 def content(results: Path) -> Content:
     cards = read_cards(results / "suite")
-    blocks = {"suite-words": suite_words(cards), "suite-table": markdown([cards_table(cards)] if cards else [])}
+    blocks = {
+        "suite-words": suite_words(cards),
+        "suite-table": markdown([cards_table(cards)] if cards else []),
+        "suite-needs": needs_words(cards),
+        "suite-beside": markdown([needs_table(cards)] if beside_the_papers(cards) else []),
+    }
     return Content(blocks, {"suite": partial(draw_references, cards)})
 
 
@@ -77,3 +100,38 @@ def _sentence(card: Card) -> str:
     hard = "" if wrong is None else f", {wrong.recovered} of {wrong.gaps} where similarity must be wrong"
     ends = interval(whole)
     return f"`{card.name}` recovers {whole.recovered} of {plural(whole.gaps, 'gap')} ({ends} %){hard}."
+
+
+def needs_words(cards: Sequence[Card]) -> str:
+    """What recovery needs, as far as the gaps tell."""
+    found = beside_the_papers(cards)
+    if not found:
+        return NOT_YET
+    fewer = [f"`{card.name}`" for card, pair, p in found if p < 0.05 and pair.first > pair.second]
+    more = [f"`{card.name}`" for card, pair, p in found if p < 0.05 and pair.first < pair.second]
+    alike = [f"`{card.name}`" for card, _, p in found if p >= 0.05]
+    told = [
+        f"Fewer gaps than `{', '.join(PAPERS)}`: {listed(fewer)}." if fewer else "",
+        f"More gaps: {listed(more)}." if more else "",
+        f"No difference is shown for {listed(alike)}; so few gaps show large ones only." if alike else "",
+    ]
+    return paragraph(" ".join(told))
+
+
+def beside_the_papers(cards: Sequence[Card]) -> list[tuple[Card, Comparison, float]]:
+    """Each trained reference, the paper's encoder's gaps against its own, and McNemar's p after Holm's correction."""
+    of_name = {(card.network, card.recipe): card for card in cards}
+    if PAPERS not in of_name:
+        return []
+    others = [of_name[name] for name in OTHERWISE if name in of_name]
+    pairs = [compare(of_name[PAPERS], card)[0] for card in others]
+    return list(zip(others, pairs, holm([pair.p for pair in pairs]), strict=True))
+
+
+def needs_table(cards: Sequence[Card]) -> Table:
+    right = ["both", "only the paper's", "only it", "neither", "p, Holm"]
+    rows: list[list[object]] = [
+        [card.name, OTHERWISE[card.network, card.recipe], pair.both, pair.first, pair.second, pair.neither, f"{p:.2g}"]
+        for card, pair, p in beside_the_papers(cards)
+    ]
+    return Table(f"Gaps beside those of {', '.join(PAPERS)}", ["reference", "what differs", *right], rows, right)
