@@ -67,7 +67,7 @@ def test_a_network_of_ones_own_is_judged_checked_and_compared(call: Call, tmp_pa
     ("asked", "why"),
     [
         (("run", "gruu", "--quick"), "there is no reference 'gruu' (did you mean gru?)"),
-        (("run", "gru", "--recipe", "hot"), "--recipe hot: choose paper, tempered"),
+        (("run", "gru", "--recipe", "hot"), "--recipe hot: choose untempered, tempered"),
         (("run", "gru", "--suite", "v9"), "there is no suite 'v9'; there is v1"),
         (("run", "gru", "--seeds", "0"), "--seeds 0: the suite has 3 of each gap"),
         (("run", "gru", "--seed", "-1"), "--seed -1: a seed is not negative"),

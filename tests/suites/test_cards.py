@@ -65,7 +65,7 @@ def test_the_runs_of_a_card_are_the_suites(conv: Card) -> None:
         with pytest.raises(BadInput, match=why):
             checking.check_runs(altered)
     with pytest.raises(BadInput, match="is none that v1 asks"):
-        checking.check_runs(conv.model_copy(update={"recipe": "paper"}))
+        checking.check_runs(conv.model_copy(update={"recipe": "untempered"}))
 
 
 def test_a_card_runs_nobodys_code_unless_it_is_trusted(conv: Card) -> None:
@@ -90,11 +90,11 @@ def test_what_is_trained_again_is_compared_bit_by_bit_where_it_was_made(conv: Ca
 
 
 def test_two_cards_are_paired_gap_by_gap(conv: Card) -> None:
-    other = with_outcomes(conv, [1.0, 0.0, 1.0]).model_copy(update={"recipe": "paper"})
+    other = with_outcomes(conv, [1.0, 0.0, 1.0]).model_copy(update={"recipe": "untempered"})
     mine = with_outcomes(conv, [1.0, 1.0, 0.0])
     found = checking.compare(mine, other)[0]
     assert (found.both, found.first, found.second, found.neither, found.p) == (1, 1, 1, 0, 1.0)
-    assert [one["recovered by"] for one in checking.differing(mine, other)] == ["conv, tempered", "conv, paper"]
+    assert [one["recovered by"] for one in checking.differing(mine, other)] == ["conv, tempered", "conv, untempered"]
     with pytest.raises(BadInput, match="they share no gaps"):
         checking.compare(mine, other.model_copy(update={"suite": "v0"}))
 
@@ -156,10 +156,10 @@ def test_what_recovery_needs_is_said_gap_by_gap() -> None:
     assert p == pytest.approx(2 * 2 * 0.5**14)  # McNemar's, of two rows
     words = " ".join(needs_words([papers, worse, same]).split())
     assert words.startswith("Fewer gaps than `encoder, tempered`: `linear, tempered`. No difference is shown for `conv")
-    assert "More gaps: `encoder, paper`" in needs_words(
+    assert "More gaps: `encoder, untempered`" in needs_words(
         [
             worse.model_copy(update={"network": "encoder"}),
-            same.model_copy(update={"network": "encoder", "recipe": "paper"}),
+            same.model_copy(update={"network": "encoder", "recipe": "untempered"}),
         ]
     )
 

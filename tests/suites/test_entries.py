@@ -59,10 +59,10 @@ def test_a_network_without_positions_answers_a_turned_row_with_its_answer_turned
 
 
 def test_recipes_differ_in_temperature_and_restart_alone() -> None:
-    paper, tempered = (Entry("encoder", name).runs(V1.gaps[0])[0] for name in RECIPES)
-    assert paper.budget.steps == tempered.budget.steps == 1570
-    assert (paper.unrolling.temperature.start, paper.budget.restart_at) == (1.0, None)
-    assert paper.but(unrolling=tempered.unrolling, budget=tempered.budget) == tempered
+    cold, tempered = (Entry("encoder", name).runs(V1.gaps[0])[0] for name in RECIPES)
+    assert cold.budget.steps == tempered.budget.steps == 1570
+    assert (cold.unrolling.temperature.start, cold.budget.restart_at) == (1.0, None)
+    assert cold.but(unrolling=tempered.unrolling, budget=tempered.budget) == tempered
 
 
 @pytest.mark.usefixtures("own")
@@ -82,7 +82,7 @@ def test_a_recipe_of_ones_own_changes_the_regime_and_nothing_that_is_fixed() -> 
 def test_what_cannot_be_judged_is_refused_before_training() -> None:
     for entry, why in (
         (Entry("enkoder"), r"there is no reference 'enkoder' \(did you mean encoder\?\)"),
-        (Entry("encoder", "hot"), "recipe hot: choose paper, tempered, or your own"),
+        (Entry("encoder", "hot"), "recipe hot: choose untempered, tempered, or your own"),
         (Entry("no.such.module:net"), "cannot be imported"),
     ):
         with pytest.raises(BadInput, match=why):

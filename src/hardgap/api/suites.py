@@ -44,7 +44,7 @@ class Judge:
         """Train what is missing and give the card of what is done; stopped, the same call goes on.
 
         network   a class or function in a file that can be imported, `"package.module:name"`, or a reference's name
-        recipe    `"tempered"`, `"paper"`, or a function from a run to a run
+        recipe    `"tempered"`, `"untempered"`, or a function from a run to a run
         quick     a subset: some ten minutes of two cores for the paper's encoder
         seed      what the private part is drawn from; the network's own code if not given
 

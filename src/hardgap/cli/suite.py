@@ -31,7 +31,7 @@ def run(
     /,
     *,
     recipe: Annotated[
-        str, Parameter(help="tempered, paper, or your own package.module:function from a run to a run.")
+        str, Parameter(help="tempered, untempered, or your own package.module:function from a run to a run.")
     ] = "tempered",
     quick: Annotated[bool, Parameter(negative="", help="A subset: some ten minutes for the paper's encoder.")] = False,
     seed: Annotated[
@@ -61,7 +61,7 @@ def run(
     Try:
 
         hardgap suite run mynets:make --quick
-        hardgap suite run mynets:make --recipe paper
+        hardgap suite run mynets:make --recipe untempered
         hardgap suite run mynets:make --recipe mynets:colder --quick
         hardgap suite run encoder --quick --seeds 1 --json
         hardgap suite run KNN

@@ -23,7 +23,7 @@ BLOCKS = ("suite-words", "suite-table", "suite-needs", "suite-beside")
 PAPERS = ("encoder", "tempered")
 """The reference that all others are set beside."""
 OTHERWISE = {
-    ("encoder", "paper"): "T = 1, no restart",
+    ("encoder", "untempered"): "T = 1, no restart",
     ("one-layer", "tempered"): "one layer",
     ("looped", "tempered"): "one layer, used twice",
     ("wider", "tempered"): "twice as wide",

@@ -32,8 +32,8 @@ NETWORKS: dict[str, tuple[Spec, str]] = {
     "mixer": (ReferenceSpec(network="mixer"), "MLP-mixer, two layers"),
 }
 """The references that are trained, the quickest first, each with what it is."""
-RECIPES: dict[str, Callable[[AutomatonRun], AutomatonRun]] = {"paper": untempered, "tempered": lambda run: run}
-"""Both train for at most 1,570 steps and end at the first solved evaluation; `paper` is T = 1 without a restart."""
+RECIPES: dict[str, Callable[[AutomatonRun], AutomatonRun]] = {"untempered": untempered, "tempered": lambda run: run}
+"""Both train for at most 1,570 steps and end at the first solved evaluation; `untempered` has T = 1, no restart."""
 KEPT = ("rule", "hide", "masking", "width", "train_rows", "test_rows", "model", "seed", "initial", "device")
 LOOKING = ("evaluate_every", "stop_after_solved", "solved_at")
 """What a recipe may not change: the question, and when hidden cells are looked at to end a run."""
