@@ -8,10 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from hardgap.studies.atlas import atlas, every_gap, write_forecast
-from hardgap.studies.atlas_cells import cells_of, every_rule, settled
+from hardgap.studies.atlas_cells import atlas_runs, cells_of, every_rule, settled, trained_in_results
 from hardgap.studies.atlas_figure import draw_atlas
+from hardgap.studies.atlas_missed import MISSED, missed, missed_table, missed_words
+from hardgap.studies.measure import Measured, StudyResult
 
-FORECAST = Path(__file__).parents[2] / "results" / "atlas" / "forecast.csv"
+RESULTS = Path(__file__).parents[2] / "results"
+FORECAST = RESULTS / "atlas" / "forecast.csv"
 
 
 def test_every_gap_is_there_once_and_one_rule_of_each_class_comes_first() -> None:
@@ -65,3 +68,29 @@ def test_the_picture_has_a_mark_for_what_is_trained_and_none_for_what_is_not() -
     places = np.argwhere((np.asarray(bare) != np.asarray(marked)).any(axis=-1))
     assert len(places) == 9  # one small square, in the first cell of the first tile
     assert places.max() < 8
+
+
+def test_the_gaps_that_are_looked_into_are_those_that_were_missed() -> None:
+    cells = cells_of(every_rule(), trained_in_results(RESULTS, atlas_runs()))
+    done = [cell for cell in cells if cell.trained is not None and cell.known.determined is not None]
+    assert tuple((cell.rule.number, cell.pattern) for cell in done if cell.trained.settled != "recovered") == MISSED  # type: ignore[union-attr]
+    own = {run.id for run in atlas_runs().values()}
+    assert all(arm.runs[0].id in own for arm in missed.arms("desk") if arm.labels["way"] == "the recipe")
+
+
+def test_a_gap_that_only_rounding_recovers_was_smuggled_past() -> None:
+    """Of three gaps one is recovered by another seed, one by rounding, one by neither."""
+    right, wrong = ([{"step": 25, "visible": 1.0, "holdout": share, "detail": {}}] for share in (1.0, 0.0))
+    ended = [(wrong, right, wrong), (wrong,) * 3, (wrong,) * 3, (right, wrong, right), (wrong,) * 3, (wrong,) * 3]
+    arms = missed.arms("desk")[:6]
+    found = StudyResult(
+        missed, "desk", tuple(Measured(a.labels, 3, a.runs, c) for a, c in zip(arms, ended, strict=True))
+    )
+    words = " ".join(missed_words(found).split())
+    assert words.startswith(
+        "Of 3 determined gaps that the atlas's run missed, another of three seeds recovers 1. Of the 2"
+    )
+    assert "that all three seeds miss, 1 are recovered by one of three runs" in words
+    rows = missed_table(found).rows
+    assert [row[2:4] for row in rows] == [["1/3", "0/3"], ["0/3", "2/3"], ["0/3", "0/3"]]
+    assert rows[0][4:] == ["the other table (2)", "the other table (3)"]

@@ -3,6 +3,7 @@
 
 from hardgap.studies import (
     atlas,
+    atlas_missed,
     ceiling,
     dynamics,
     gf2,
