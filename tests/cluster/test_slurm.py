@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from hardgap.core.errors import BadInput
-from hardgap.core.run import Run
+from hardgap.core.run import Run, named
 from hardgap.runs.driver import run_sweep
 from hardgap.runs.execute import build_trainer
 from hardgap.runs.store import Store
@@ -26,12 +26,13 @@ from hardgap.worlds.automaton.run import AutomatonRun
 Tiny = Callable[..., AutomatonRun]
 Start = Callable[..., subprocess.Popen[str]]
 pytestmark = pytest.mark.usefixtures("one_thread")
-SECONDS = 240
+SECONDS = 900
 ON = "slurm:cluster=local,timeout_min=30"
 
 DRIVER = """
 import json, sys
 from pathlib import Path
+from hardgap.core.plugins import trust
 from hardgap.runs.cluster import on_slurm
 from hardgap.runs.driver import run_sweep
 from hardgap.runs.store import Store
@@ -39,8 +40,28 @@ from hardgap.worlds import parse_run
 on_slurm.LEASE = 20.0  # a job that was killed is missed sooner than usual
 order = json.loads(Path(sys.argv[1]).read_text())
 runs = [parse_run(data) for data in order["runs"]]
+trust([path for run in runs for path in run.plugins()])
 print(run_sweep(Store(Path(order["store"])), runs, on=order["on"], workers=2, checkpoint_seconds=0.2))
 """
+NET = """
+import time, torch
+from pathlib import Path
+
+class Gated(torch.nn.Linear):
+    calls = 0
+
+    def forward(self, cells):
+        self.calls += 1
+        while self.calls > 1500 and not Path(self.gate).exists():
+            time.sleep(0.02)
+        return super().forward(cells)
+
+def make(width, gate):
+    net = Gated(width, width)
+    net.gate = gate
+    return net
+"""
+"""However quick the machine, it is not trained to the end before a file is there."""
 
 
 @pytest.fixture
@@ -78,6 +99,22 @@ def jobs(folder: Path, module: bytes = b"submitit") -> list[int]:
     return found
 
 
+@pytest.fixture
+def gated(tmp_path: Path, tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], Run]:
+    """A run by its seed, of 31 evaluations: after the first few it waits until `gate` is there."""
+    (code := tmp_path / "code").mkdir()
+    (code / "hg_gated.py").write_text(NET)
+    monkeypatch.syspath_prepend(str(code))
+    monkeypatch.setenv("PYTHONPATH", f"{code}:{os.environ.get('PYTHONPATH', '')}")
+    model = {"kind": "plugin", "factory": "hg_gated:make", "args": {"gate": str(tmp_path / "gate")}}
+    return lambda seed: named(tiny(seed=seed, model=model, budget={"steps": 1500, "evaluate_every": 50}))
+
+
+def heard(store: Store) -> bool:
+    """Whether a job has heard the signal before the time limit."""
+    return any("Caught signal SIGUSR2" in path.read_text() for path in store.folder.glob("slurm/*_log.*"))
+
+
 def wait_until(true: Callable[[], object], what: str) -> None:
     give_up = time.monotonic() + SECONDS
     while not true():
@@ -94,21 +131,24 @@ def assert_bitwise(store: Store, runs: list[Run]) -> None:
 
 @pytest.mark.slow
 def test_shards_survive_the_time_limit_a_kill_and_the_death_of_the_driver(
-    start: Start, tmp_path: Path, tiny: Tiny
+    start: Start, tmp_path: Path, tiny: Tiny, gated: Callable[[int], Run]
 ) -> None:
     store = Store(tmp_path / "store")
-    runs: list[Run] = [tiny(seed=seed, budget={"steps": 1500, "evaluate_every": 50}) for seed in range(4)]
+    runs = [gated(0), gated(1)]  # one is the first of each job
+    runs += [tiny(seed=seed, budget={"steps": 1500, "evaluate_every": 50}) for seed in range(2)]
     runs += [tiny(seed=seed, budget={"steps": 20, "evaluate_every": 5}) for seed in range(6)]
     driver = start(store, runs)
-    wait_until(lambda: sum(len(store.curve(run.id)) > 2 for run in runs[:4]) >= 2, "two jobs at work")
+    wait_until(lambda: all(len(store.curve(run.id)) > 2 for run in runs[:2]), "two jobs at work")
     first, second = jobs(tmp_path, b"submitit.core._submit")[:2]
 
     os.kill(second, signal.SIGKILL)
     os.kill(first, signal.SIGUSR2)  # as SLURM does before the time limit
+    wait_until(lambda: heard(store), "the job to hear it")
+    (tmp_path / "gate").touch()
     wait_until(lambda: first not in jobs(tmp_path), "the job to save and be queued again")
     driver.kill()
     driver.communicate()
-    so_far = {run.id: len(store.curve(run.id)) for run in runs[:4]}
+    so_far = {run.id: len(store.curve(run.id)) for run in runs[:2]}
     driver = start(store, runs)
     told, said = driver.communicate(timeout=SECONDS)
     assert (driver.returncode, told) == (0, "finished\n"), said
@@ -176,14 +216,16 @@ def slurm(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.slow
 @pytest.mark.usefixtures("slurm")
 def test_a_real_slurm_trains_shards_and_queues_them_again_at_the_time_limit(
-    start: Start, tmp_path: Path, tiny: Tiny
+    start: Start, tmp_path: Path, tiny: Tiny, gated: Callable[[int], Run]
 ) -> None:
     store = Store(tmp_path / "store")
-    runs: list[Run] = [tiny(seed=seed, budget={"steps": 1500, "evaluate_every": 50}) for seed in range(2)]
+    runs = [gated(0), gated(1)]
     runs += [tiny(seed=seed, budget={"steps": 20, "evaluate_every": 5}) for seed in range(6)]
     driver = start(store, runs, "slurm:timeout_min=30")
     wait_until(lambda: any(len(store.curve(run.id)) > 2 for run in runs[:2]), "a job at work")
     subprocess.run(["scancel", "--signal=USR2", "--user=root"], check=True)
+    wait_until(lambda: heard(store), "a job to hear it")
+    (tmp_path / "gate").touch()
     told, said = driver.communicate(timeout=SECONDS)
     assert (driver.returncode, told) == (0, "finished\n"), said
     assert_bitwise(store, runs)

@@ -36,11 +36,22 @@ print(Store(Path(sys.argv[1])).claim([sys.argv[2]], me()), flush=True)
 time.sleep(600)
 """
 WORKER = """
+import sys, time
+from pathlib import Path
 from hardgap.runs import execute, worker
 execute.HEARTBEAT_SECONDS = 1e9
-worker.main()
+on_step = execute.Execution._on_step
+
+def no_further(self, step):
+    while step == 300 and not Path(sys.argv[1]).exists():
+        time.sleep(0.01)
+    on_step(self, step)
+
+execute.Execution._on_step = no_further
+sys.exit(worker.main())
 """
-"""Between two saves it never asks whether it still holds its claim, as if it had just asked."""
+"""Between two saves it never asks whether it still holds its claim, as if it had just asked. However quick, it is not
+done before it may be: that is when a file is there."""
 
 
 @pytest.fixture
@@ -127,7 +138,9 @@ def curve_of(run: AutomatonRun) -> list[dict[str, Any]]:
 def test_a_worker_that_was_stopped_wakes_and_changes_nothing(store: Store, tiny: Tiny) -> None:
     run = tiny(budget={"steps": 400, "evaluate_every": 100}, train_rows=6)
     store.add([run])
-    worker = subprocess.Popen([sys.executable, "-c", WORKER], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    may_end = store.folder / "may-end"
+    command = [sys.executable, "-c", WORKER, str(may_end)]
+    worker = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert worker.stdin is not None
     order = {"store": str(store.folder), "runs": [run.id], "checkpoint_seconds": 0.05, "grace_seconds": 60}
     worker.stdin.write(json.dumps(order) + "\n")
@@ -139,8 +152,9 @@ def test_a_worker_that_was_stopped_wakes_and_changes_nothing(store: Store, tiny:
     assert store.get(run.id).status == "running"
     take_over(store, run, ELSEWHERE)
     finished = contents(store, run)
+    may_end.touch()
     worker.send_signal(signal.SIGCONT)
-    assert worker.communicate(timeout=60)[1] == ""
+    assert worker.communicate(timeout=600)[1] == ""
     assert worker.returncode == 0
     now = contents(store, run)
     assert now[1:] == finished[1:]
@@ -154,6 +168,8 @@ def test_a_worker_that_was_stopped_wakes_and_changes_nothing(store: Store, tiny:
 def stop_outside_of_a_transaction(worker: subprocess.Popen[str], store: Store) -> None:
     while True:
         worker.send_signal(signal.SIGSTOP)
+        while Path(f"/proc/{worker.pid}/stat").read_text().rpartition(")")[2].split()[0] != "T":
+            time.sleep(0.001)  # the signal has been sent, not yet obeyed
         with closing(sqlite3.connect(store.path, timeout=0.5, isolation_level=None)) as db:
             try:
                 db.execute("BEGIN IMMEDIATE")

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -110,14 +111,16 @@ def children(pid: int) -> list[int]:
     return found
 
 
-def wait_until(true: Callable[[], bool], what: str, seconds: float = 240) -> None:
+def wait_until(true: Callable[[], bool], what: str, seconds: float = 600) -> None:
     give_up = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < give_up, f"waited {seconds} s for {what}"
         time.sleep(0.02)
 
 
-def test_a_sweep_trains_everything_and_a_failing_run_spoils_nothing(store: Store, tiny: Tiny) -> None:
+def test_a_sweep_trains_everything_and_a_failing_run_spoils_nothing(
+    store: Store, tiny: Tiny, monkeypatch: pytest.MonkeyPatch
+) -> None:
     runs = [tiny(seed=seed) for seed in range(4)]
     trust(["no_such_module:net"])
     broken = tiny(model={"kind": "plugin", "factory": "no_such_module:net"})
@@ -130,9 +133,8 @@ def test_a_sweep_trains_everything_and_a_failing_run_spoils_nothing(store: Store
     assert versions["threads"] == 1
     assert logged(store, "finish") == sorted(run.id for run in runs)
     # All is done: asked again, it answers without starting anybody.
-    began = time.monotonic()
+    monkeypatch.setattr(local.Workers, "_start", lambda workers: pytest.fail("a worker was started"))
     assert run_sweep(store, runs, workers=2) == "finished"
-    assert time.monotonic() - began < 5
     assert logged(store, "claim") == sorted([broken.id, *(run.id for run in runs)])
 
 
@@ -156,7 +158,7 @@ def test_two_drivers_share_one_store_without_doing_anything_twice(
 ) -> None:
     seeds = list(range(4))
     drivers = [start(store, 100, seeds, workers=1) for _ in range(2)]
-    outputs = [driver.communicate(timeout=300) for driver in drivers]
+    outputs = [driver.communicate(timeout=600) for driver in drivers]
     assert [driver.returncode for driver in drivers] == [0, 0], outputs
     rows = store.rows()
     assert sorted(row.config.seed for row in rows) == seeds
@@ -173,12 +175,12 @@ def test_ctrl_c_and_sigterm_end_cleanly_and_the_sweep_goes_on(
     store: Store, start: Callable[..., subprocess.Popen[str]]
 ) -> None:
     def interrupt(sent: Callable[[int], None], least: int) -> int:
-        driver = start(store, 100_000, [0], workers=1)
+        driver = start(store, 1_000_000, [0], workers=1)
         wait_until(lambda: any(row.step >= least for row in store.rows()), "progress")
         workers = children(driver.pid)
         assert workers
         sent(driver.pid)
-        _, said = driver.communicate(timeout=120)
+        _, said = driver.communicate(timeout=600)
         assert driver.returncode == 130
         assert "stopped; 1 of 1 run left, and the same command goes on from there" in said
         assert "Traceback" not in said
@@ -197,11 +199,11 @@ def test_ctrl_c_and_sigterm_end_cleanly_and_the_sweep_goes_on(
 def test_ctrl_c_while_workers_are_still_starting_ends_without_a_traceback(
     store: Store, start: Callable[..., subprocess.Popen[str]]
 ) -> None:
-    driver = start(store, 100_000, [0], workers=2)
+    driver = start(store, 1_000_000, [0], workers=2)
     wait_until(lambda: len(children(driver.pid)) >= 1, "a worker")
     time.sleep(0.1)
     os.killpg(driver.pid, signal.SIGINT)
-    _, said = driver.communicate(timeout=120)
+    _, said = driver.communicate(timeout=600)
     assert driver.returncode == 130
     assert "Traceback" not in said
     assert {row.status for row in store.rows()} == {"queued"}
@@ -235,7 +237,9 @@ def test_progress_counts_steps_and_promises_no_more_than_it_knows(
 ) -> None:
     runs = [tiny(seed=seed, budget={"steps": 100}) for seed in range(3)]
     store.add(runs)
+    clock = [1000.0]
     monkeypatch.setattr(driver, "COUNTING_COSTS", 0)
+    monkeypatch.setattr(driver, "time", SimpleNamespace(monotonic=lambda: clock[0]))
     with store.wanted((run.id, run.budget.steps) for run in runs) as wanted:
         meter = Meter(wanted)
         now = meter.read()
@@ -245,10 +249,10 @@ def test_progress_counts_steps_and_promises_no_more_than_it_knows(
         now = meter.read()
         assert (now.running, now.steps_left, now.seconds_left) == (1, 260, None)
         store.heartbeat(runs[0].id, me(), 80)
-        meter._began = time.monotonic() - 10
+        clock[0] += 10
         now = meter.read()
-    assert now.steps_per_second == pytest.approx(4.0, rel=0.1)
-    assert now.seconds_left == pytest.approx(55, rel=0.1)
+    assert now.steps_per_second == 4.0
+    assert now.seconds_left == 55
 
 
 def test_workers_that_cannot_even_start_are_not_replaced_for_ever(
@@ -276,7 +280,7 @@ def test_a_worker_waits_for_a_run_that_another_still_holds(
         if len(waits) == 3:
             store.release(run.id, "another-host:1:1")
 
-    monkeypatch.setattr(worker.time, "sleep", other_dies)
+    monkeypatch.setattr(worker, "time", SimpleNamespace(sleep=other_dies))  # of this module: other threads sleep, too
     work(store, [run.id], threading.Event(), 15.0)
     assert len(waits) == 3
     assert store.curve(run.id) == curve_of(run)

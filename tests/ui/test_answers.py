@@ -49,12 +49,13 @@ def test_what_similarity_answers_is_what_theory_says(ask: Any, rule: str, hidden
 
 
 def test_what_would_take_minutes_is_left_to_the_command_line(ask: Any) -> None:
+    """In processor time, so that a busy machine does not decide it."""
     many = ",".join(map(str, range(100)))
-    began = time.monotonic()
+    began = time.process_time()
     assert ask(f"/api/explore?rule=r3:0x123456789abcdef&hide={many}").data["determined"] == []
     wide = ask("/api/explore?rule=r3:0x123456789abcdef&hide=1").data["determined"]
     assert wide[-1] == {"steps": 4, "determined": None}
-    assert time.monotonic() - began < 10
+    assert time.process_time() - began < 30  # about half a second
 
 
 def test_runs_are_listed_sorted_filtered_and_paged(ask: Any, filled: Path) -> None:
@@ -111,15 +112,18 @@ def test_a_page_of_five_thousand_runs_is_quick(ask: Any, folder: Path, fake_resu
     store = Store(folder)
     one = fake_result("soft", 0, 1.0)
     store.put_all_done([(one[0].but(seed=seed), *one[1:]) for seed in range(5000)])
+    began = time.process_time()
+    assert len(store.rows()) == 5000
+    all_of_them = time.process_time() - began
     store.close()
     ask("/api/runs")
     for path in ("/api/runs?size=50&page=40", "/api/runs?sort=-holdout&where=rule=150", "/api/groups"):
         took = []
         for _ in range(3):
-            began = time.perf_counter()
+            began = time.process_time()
             assert ask(path).status == 200
-            took.append(time.perf_counter() - began)
-        assert min(took) < 0.5, (path, took)  # 10 to 60 ms on a quiet machine
+            took.append(time.process_time() - began)
+        assert min(took) < all_of_them / 4, (path, took, all_of_them)
 
 
 def test_a_claim_is_shown_with_its_verdict_and_its_table(ask: Any) -> None:
@@ -133,15 +137,22 @@ def test_a_claim_is_shown_with_its_verdict_and_its_table(ask: Any) -> None:
 
 def test_a_slow_claim_holds_nobody_else_up(ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where more ask for one than there are threads."""
-    finish = threading.Event()
-    monkeypatch.setattr(ledger, "_measured", lambda *_: finish.wait(30))
+    begun, finish = threading.Event(), threading.Event()
+
+    def measured(*_: Any) -> None:
+        begun.set()
+        finish.wait(600)
+
+    monkeypatch.setattr(ledger, "_measured", measured)
     monkeypatch.setattr("hardgap.studies.measure.judged", lambda _: [])
 
     async def crowd() -> int:
         slow = [asyncio.create_task(ask.ask("/api/claim?name=gf2")) for _ in range(50)]
-        await asyncio.sleep(0.2)
         try:
-            async with asyncio.timeout(3):
+            async with asyncio.timeout(300):
+                while not begun.is_set():
+                    await asyncio.sleep(0.01)
+                await asyncio.sleep(0.2)
                 return int((await ask.ask("/api/fields")).status)
         finally:
             finish.set()

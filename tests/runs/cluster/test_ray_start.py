@@ -25,11 +25,12 @@ def test_a_port_where_nobody_listens_is_refused_at_once(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, recwarn: pytest.WarningsRecorder
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    with socket.socket() as taken:
+    with socket.socket() as taken:  # and kept, so that nobody else begins to listen there
         taken.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{taken.getsockname()[1]}"
-    with pytest.raises(BadInput, match=rf"^on ray://{address}: it cannot be joined \(.*refused.*RAY_AUTH_TOKEN_PATH"):
-        ray_start.connect(address, "namespace", 1)
+        refused = rf"^on ray://{address}: it cannot be joined \(.*refused.*RAY_AUTH_TOKEN_PATH"
+        with pytest.raises(BadInput, match=refused):
+            ray_start.connect(address, "namespace", 1)
 
 
 def test_a_token_that_others_can_read_is_named(

@@ -158,7 +158,7 @@ def test_a_folder_that_is_half_removed_is_no_job(
 def test_a_worker_leaves_the_signal_before_the_time_limit_to_its_job() -> None:
     with subprocess.Popen([sys.executable, "-m", "hardgap.runs.worker"], stdin=subprocess.PIPE) as worker:
         status, bit = Path(f"/proc/{worker.pid}/status"), 1 << (signal.SIGUSR2 - 1)
-        give_up = time.monotonic() + 20
+        give_up = time.monotonic() + 600
         while not int(status.read_text().partition("SigIgn:")[2].split()[0], 16) & bit:
             assert worker.poll() is None
             assert time.monotonic() < give_up
@@ -166,7 +166,7 @@ def test_a_worker_leaves_the_signal_before_the_time_limit_to_its_job() -> None:
         worker.send_signal(signal.SIGUSR2)
         assert worker.stdin is not None
         worker.stdin.close()
-        assert worker.wait(20) == 0
+        assert worker.wait(600) == 0
 
 
 def test_the_job_of_a_driver_before_a_reboot_is_taken_over_and_that_of_a_living_one_elsewhere_is_not(
