@@ -130,11 +130,17 @@ def test_shown_and_asked_cells_are_visible_and_hidden_ones_of_different_rows(exa
 
 @pytest.mark.slow
 def test_table_1_takes_under_two_minutes_at_desk_scale() -> None:
-    """In processor time of one core, so that a busy machine does not decide it."""
+    """In processor time of one core, so that a busy machine does not decide it, nor a slow one: it has longer."""
     gap = Gap(parse_rule("150"), (3,))
     rows = np.random.default_rng(0).integers(0, 2, (4000, 13), dtype=np.uint8)
     model = build_model(EncoderSpec(), width=13, seed=0)
     began = time.process_time()
     learn, judge = gap.trajectory(rows[:3500], 1), gap.trajectory(rows[3500:], 1)
     measure(prepare_exam(model, gap, learn, judge, size=2000, most_asked=1000))
-    assert time.process_time() - began < 120
+    assert time.process_time() - began < 120 * max(1, _seconds_of_a_sum() / 0.25)  # 0.25 s where this was written
+
+
+def _seconds_of_a_sum() -> float:
+    began = time.process_time()
+    assert sum(i * i for i in range(5_000_000)) > 0
+    return time.process_time() - began
