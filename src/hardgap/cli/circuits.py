@@ -43,7 +43,7 @@ def circuits(
     """Open a trained network: what it computes, where, and since when.
 
     RUN is an id of `hardgap runs list` or its first digits. The analyses are polynomial, rule, consistency,
-    layers, heads, lens, probes, patching, attention and neurons.
+    layers, heads, lens, probes, patching, attention, neurons and positions.
 
     Try:
 

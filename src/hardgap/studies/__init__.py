@@ -3,7 +3,6 @@
 
 from hardgap.studies import (
     atlas,
-    atlas_missed,
     ceiling,
     dynamics,
     gf2,

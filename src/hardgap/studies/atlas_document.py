@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from hardgap.report.document import Content, markdown
+from hardgap.studies.atlas import missed
 from hardgap.studies.atlas_cells import (
     atlas_runs,
     atlas_words,
@@ -15,7 +16,7 @@ from hardgap.studies.atlas_cells import (
     trained_in_results,
 )
 from hardgap.studies.atlas_figure import draw_atlas
-from hardgap.studies.atlas_missed import missed, missed_table, missed_words
+from hardgap.studies.atlas_missed import missed_table, missed_words
 from hardgap.studies.measure import measure, taken_in
 
 BLOCKS = ("atlas-words", "atlas-forecast", "atlas-missed-words", "atlas-missed")

@@ -1,49 +1,20 @@
-"""Ours: determined gaps that the atlas's run missed, again: other seeds, and some of what is fed back rounded.
-
-A network that passes on what it knows in graded values, the hidden cell's share among them, has no need of the rule.
-Rounding takes these values away: a gap that is recovered with it and not without was smuggled past.
-"""
+"""Determined gaps that the atlas's run missed: what other seeds gave, and rounding some of what is fed back."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hardgap.core.specs import Scale
 from hardgap.core.table import Table
-from hardgap.core.wording import listed
+from hardgap.core.wording import listed, plural
 from hardgap.report.document import NOT_YET, paragraph
+from hardgap.studies.atlas import SEEDS
 from hardgap.studies.atlas_cells import Trained, settled
-from hardgap.studies.study import Arm, study
-from hardgap.studies.tempered.wide import ROUNDED
-from hardgap.worlds.automaton.recipes import tempered, until_first_solved
 from hardgap.worlds.automaton.rule import parse_rule
-from hardgap.worlds.automaton.run import AutomatonRun
 
 if TYPE_CHECKING:
     from hardgap.studies.measure import Measured, StudyResult
-
-MISSED = ((22, 2), (54, 2), (105, 1))
-"""Rule and hidden pattern of the determined gaps that the atlas's run did not recover."""
-SEEDS = range(3)
-"""The first is the atlas's own."""
-SHARES = {"the recipe": 0.0, "3 of 10 rounded": ROUNDED}
-
-
-@study("atlas/missed", tables="hardgap.studies.atlas_missed:missed_tables", ours=True)
-def missed(scale: Scale) -> Iterator[Arm]:
-    """Why is a determined gap missed? Other seeds recover it, or rounding some of what is fed back does, or neither."""
-    for rule, pattern in MISSED:
-        for way, share in SHARES.items():
-            runs = tuple(again(scale, rule, pattern, share).but(seed=seed) for seed in SEEDS)
-            yield Arm({"rule": str(rule), "pattern": pattern, "way": way}, runs)
-
-
-def again(scale: Scale, rule: int, pattern: int, share: float) -> AutomatonRun:
-    """The atlas's run with a share of what is fed back rounded."""
-    run = until_first_solved(tempered(scale, str(rule), (pattern,)))
-    return run.but(unrolling=run.unrolling.model_copy(update={"rounded": share}))
 
 
 def missed_tables(results: Sequence[StudyResult]) -> list[Table]:
@@ -63,20 +34,18 @@ def missed_table(result: StudyResult) -> Table:
 
 
 def missed_words(result: StudyResult) -> str:
-    """How many other seeds recover, how many only rounding, and which are left."""
+    """How many other seeds recover, how many rounding, and which are left."""
     whole = {gap: ways for gap, ways in _gaps(result).items() if all(len(ends) == len(SEEDS) for ends in ways)}
     if not whole:
         return NOT_YET
-    seeds = [gap for gap, (plain, _) in whole.items() if _recovered(plain)]
-    smuggled = [gap for gap, (plain, rounded) in whole.items() if not _recovered(plain) and _recovered(rounded)]
+    seeds, rounded = (sum(_recovered(ways[which]) > 0 for ways in whole.values()) for which in (0, 1))
     left = [f"Rule {rule}, {parse_rule(rule).pattern_text(pattern)}"
             for (rule, pattern), ways in whole.items() if not any(map(_recovered, ways))]  # fmt: skip
-    told = f"Of {len(whole)} determined gaps that the atlas's run missed, another of three seeds recovers {len(seeds)}."
-    told += (
-        f" Of the {len(whole) - len(seeds)} that all three seeds miss, {len(smuggled)} are recovered by one of three"
+    return paragraph(
+        f"Of {plural(len(whole), 'determined gap')} that the atlas's run missed, one of two other seeds recovers "
+        f"{seeds}; with three tenths of what is fed back rounded, one of three seeds recovers {rounded}. "
+        f"{f'Neither recovers {listed(left)}.' if left else 'One or the other recovers all.'}"
     )
-    told += " runs in which three tenths of what is fed back are rounded"
-    return paragraph(told + (f"; neither recovers {listed(left)}." if left else "."))
 
 
 def _gaps(result: StudyResult) -> dict[tuple[str, int], tuple[list[Trained], list[Trained]]]:

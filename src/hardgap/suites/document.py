@@ -85,11 +85,11 @@ def suite_words(cards: Sequence[Card]) -> str:
         return NOT_YET
     trained = [card for card in cards if card.network in NETWORKS]
     missing = [name for name in (*COMPUTED, *NETWORKS) if name not in {card.network for card in cards}]
-    begun = [card.name for card in trained if len(card.runs) < card.planned]
+    begun = [f"`{card.name}`" for card in trained if len(card.runs) < card.planned]
     told = [
-        f"On the quick part, {SEEDS} seeds a gap; private part from seed {listed({card.seed for card in cards})}.",
+        f"On the quick part; private part from seed {listed({card.seed for card in cards})}.",
         *(_sentence(card) for card in trained),
-        f"Begun, with fewer runs than {SEEDS} a gap: {listed(begun)}." if begun else "",
+        f"Fewer than {SEEDS} seeds a gap so far: {listed(begun)}." if begun else "",
         f"Still to be measured: {listed(missing)}." if missing else "",
     ]
     return paragraph(" ".join(told))

@@ -21,6 +21,7 @@ FULL_PAGE = [
     ["consistency", "layers", "heads"],
     ["lens", "probes", "patching"],
     ["attention", "neurons", "patching"],
+    ["positions", "positions", "positions"],
 ]
 
 

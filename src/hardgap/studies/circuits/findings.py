@@ -65,6 +65,11 @@ def _neurons(data: dict[str, Any]) -> str:
     return f"{plural(units, 'hidden unit')} for one pattern alone"
 
 
+def _positions(data: dict[str, Any]) -> str:
+    all_of_them, right, lost = len(data["accuracy"]), data["right"], data["lost"]
+    return f"{right} of {plural(all_of_them, 'position')} get visible cells right, {lost} know nothing"
+
+
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
@@ -75,4 +80,5 @@ FINDINGS: dict[str, Callable[[dict[str, Any]], str]] = {
     "lens": _lens,
     "attention": _attention,
     "neurons": _neurons,
+    "positions": _positions,
 }

@@ -284,6 +284,21 @@ def _legend_below(axes: Axes, columns: int, space: float = 0.13, **words: Any) -
                 columnspacing=1, handletextpad=0.4, alignment="left", **words)  # fmt: skip
 
 
+def positions_panel(axes: Axes, data: Data) -> None:
+    found = [_percent(share) for share in data["accuracy"]]
+    axes.bar(range(len(found)), found, color=VISIBLE, width=0.8)
+    guess = 100 * data["guess"]
+    axes.axhline(guess, color=DARK, linewidth=0.8, linestyle="--")
+    axes.set_ylim(0, 105)
+    axes.set_xlabel("position")
+    axes.set_ylabel("visible cells right, %")
+    title(
+        axes,
+        f"{data['right']} of {len(found)} positions are right, {data['lost']} know nothing",
+        f"visible cells one step ahead; dashed: always the commonest output, {guess:.0f} %",
+    )
+
+
 def _percent(share: float | None) -> float:
     return float("nan") if share is None else 100 * share
 
@@ -304,4 +319,5 @@ PANELS: dict[str, Callable[[Axes, Data], None]] = {
     "patching": patching_panel,
     "attention": attention_panel,
     "neurons": neurons_panel,
+    "positions": positions_panel,
 }

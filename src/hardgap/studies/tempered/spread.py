@@ -1,8 +1,8 @@
 """Ours: the recipe on rows as wide as the paper's, from attention that begins at cells near by; its controls.
 
-At width 101 each position has to find its neighbours by itself: in two networks with 81 and 95 % of visible cells
-right, nearly every position was right throughout or knew nothing. Heads that begin at cells of their own need not
-search. Who begins so is told where to look, not what the rule is.
+At width 101 each position has to find its neighbours by itself: of a network with 90 % of visible cells right, 76
+positions were right throughout and 25 knew nothing (`hardgap circuits 6b47cd83c3a6 --only positions`). Heads that begin
+at cells of their own need not search. Who begins so is told where to look, not what the rule is.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from hardgap.nn.spec import EncoderSpec
 from hardgap.studies.identifiability import TRAINED_50
 from hardgap.studies.study import Arm, study
 from hardgap.studies.tempered.parts import of_ten, shown
-from hardgap.studies.tempered.wide import ROUNDED, ROUTING, rounded_run, wide_run
-from hardgap.worlds.automaton.recipes import TEN_EPOCHS, single_attempt, untempered
+from hardgap.studies.tempered.wide import ROUTING, rounded_run, wide_run
+from hardgap.worlds.automaton.recipes import ROUNDED, TEN_EPOCHS, single_attempt, untempered
 from hardgap.worlds.automaton.run import AutomatonRun
 
 SEEDS = range(10)

@@ -16,7 +16,7 @@ from hardgap.nn.spec import EncoderSpec
 from hardgap.studies.identifiability import TRAINED_50
 from hardgap.studies.study import Arm, study
 from hardgap.studies.tempered.parts import of_ten, shown
-from hardgap.worlds.automaton.recipes import HOT, TEN_EPOCHS, single_attempt, tempered, untempered
+from hardgap.worlds.automaton.recipes import HOT, ROUNDED, TEN_EPOCHS, single_attempt, tempered, untempered
 from hardgap.worlds.automaton.regime import Temperature, Unrolling
 from hardgap.worlds.automaton.run import AutomatonRun
 
@@ -75,8 +75,6 @@ def rounded_run(scale: Scale, pattern: int, share: float, *, steps: int = 2 * TE
     return run.but(unrolling=run.unrolling.model_copy(update={"rounded": share}))
 
 
-ROUNDED = 0.3
-"""The share of rounded cells, found on patterns 0 and 7, seed 0."""
 SEARCH_STEPS = 1600
 
 

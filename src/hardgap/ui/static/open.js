@@ -16,6 +16,7 @@ const PANELS = {
   neurons: "Hidden units that fire on one neighbourhood, or on one parity.",
   layers: "What is lost if a layer is taken out.",
   heads: "What is lost if a head is taken out.",
+  positions: "How right it is at each position: on wide rows, some may have found their neighbours and others not.",
   consistency: "Whether its own predictions, fed back, agree with what is visible.",
 };
 const FIRST = ["polynomial", "rule", "lens", "attention", "probes", "patching", "neurons"];

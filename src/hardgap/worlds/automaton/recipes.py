@@ -18,6 +18,8 @@ TEN_EPOCHS = 1570
 
 RESTART = 600
 """The step of those at which a network that contradicts what is visible starts again."""
+ROUNDED = 0.3
+"""The share of what is fed back that is rounded, where graded values would be smuggled through."""
 
 
 def soft(temperature: float, *, steps: int = 4) -> Unrolling:

@@ -47,7 +47,7 @@ def test_results_are_plain_data_and_the_same_each_time(rows: NDArray[np.uint8]) 
 
 def test_a_network_without_names_gets_what_needs_none(rows: NDArray[np.uint8]) -> None:
     opening = open_network(Subject(Nameless(Rule(1, 150)), XOR, rows))
-    assert list(opening.results) == ["polynomial", "rule", "consistency"]
+    assert list(opening.results) == ["polynomial", "rule", "consistency", "positions"]
     assert set(opening.does_not_apply) == set(ANALYSES) - set(opening.results)
     assert all("Nameless" in reason for reason in opening.does_not_apply.values())
     assert "hardgap.nn.encoder.Named" in opening.does_not_apply["probes"]

@@ -23,6 +23,7 @@ from hardgap.worlds.automaton.circuits.lens import logit_lens
 from hardgap.worlds.automaton.circuits.neurons import parity_neurons
 from hardgap.worlds.automaton.circuits.patching import patch_activations
 from hardgap.worlds.automaton.circuits.polynomial import fit_polynomial
+from hardgap.worlds.automaton.circuits.positions import accuracy_by_position
 from hardgap.worlds.automaton.circuits.probes import linear_probes
 from hardgap.worlds.automaton.circuits.recovered import recover_rule
 from hardgap.worlds.automaton.gap import Gap
@@ -77,6 +78,7 @@ ANALYSES: dict[str, Callable[[Subject], Finding]] = {
     "patching": lambda s: patch_activations(s.model, s.gap, s.rows, seed=s.seed),
     "attention": lambda s: attention_maps(s.model, s.gap, s.rows),
     "neurons": lambda s: parity_neurons(s.model, s.gap, s.rows),
+    "positions": lambda s: accuracy_by_position(s.model, s.gap, s.rows),
 }
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from hardgap.core.table import Table
 from hardgap.core.wording import percent
+from hardgap.worlds.automaton.circuits.positions import NEAR_GUESS, RIGHT_AT
 
 Data = dict[str, Any]
 
@@ -152,6 +153,24 @@ def _neurons(data: Data) -> Table:
     return Table(summary, ["activation", *columns], rows, columns)
 
 
+def _positions(data: Data) -> Table:
+    """How many are right and how many know nothing; a wide row has too many to list each."""
+    accuracy = [one for one in data["accuracy"] if one is not None]
+    lost = data["guess"] + NEAR_GUESS
+    bands = {
+        "right": [one for one in accuracy if one >= RIGHT_AT],
+        "between": [one for one in accuracy if lost < one < RIGHT_AT],
+        "know nothing": [one for one in accuracy if one <= lost],
+    }
+    rows: list[list[object]] = [
+        [name, len(own), percent(min(own, default=None)), percent(max(own, default=None))]
+        for name, own in bands.items()
+    ]
+    columns = ["positions", "lowest, %", "highest, %"]
+    title = f"Visible accuracy by position; always the commonest output: {percent(data['guess'])} %"
+    return Table(title, ["which", *columns], rows, columns)
+
+
 def _with_control(reading: Data) -> str:
     control = "" if reading["untrained"] is None else f" ({percent(reading['untrained'])})"
     return percent(reading["accuracy"]) + control
@@ -168,4 +187,5 @@ TABLES: dict[str, Callable[[Data], Table]] = {
     "patching": _patching,
     "attention": _attention,
     "neurons": _neurons,
+    "positions": _positions,
 }
