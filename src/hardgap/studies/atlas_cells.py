@@ -16,6 +16,7 @@ from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.core.wording import percent, plural
 from hardgap.report.document import paragraph
+from hardgap.report.statistics import same_rate_p
 from hardgap.runs.results import RUN_FILE
 from hardgap.runs.summary import summarise
 from hardgap.studies.atlas import Forecast, atlas, every_gap, foresee
@@ -199,7 +200,18 @@ def _forecast_words(done: list[AtlasCell]) -> str:
     known = len(done) - len(since)
     told = [f"{known:,} of these were known when the forecast was written, and do not test it. "] if known else []
     for says in ("recovers", "may fail", "fails"):
-        own = [cell for cell in since if cell.known.says == says]
-        right = sum(cell.trained is not None and cell.trained.settled == "recovered" for cell in own)
-        told.append(f"“{says}” was said of {len(own):,}, and {right:,} of them recovered. " if own else "")
+        right, own = _share_recovered(since, says)
+        told.append(f"“{says}” was said of {own:,}, and {right:,} of them recovered. " if own else "")
+    determined = [cell for cell in since if cell.known.determined is not None]
+    sure, unsure = (_share_recovered(determined, says) for says in ("recovers", "may fail"))
+    if sure[1] and unsure[1]:
+        p = same_rate_p(*sure, *unsure)
+        counts = "{:,} of {:,} against {:,} of {:,}".format(*sure, *unsure)
+        shown = "" if p < 0.05 else ", no difference is shown"
+        told.append(f"Among determined gaps that is {counts}{shown} (p = {p:.2g}). ")
     return "".join(told)
+
+
+def _share_recovered(cells: Sequence[AtlasCell], says: str) -> tuple[int, int]:
+    own = [cell.trained for cell in cells if cell.known.says == says and cell.trained is not None]
+    return sum(one.settled == "recovered" for one in own), len(own)
