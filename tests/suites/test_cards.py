@@ -12,7 +12,7 @@ from hardgap.core.plugins import Untrusted
 from hardgap.runs.driver import run_sweep
 from hardgap.runs.store import Store
 from hardgap.suites import checking
-from hardgap.suites.card import Card, Outcome, drawn_apart, parts_of, read_card
+from hardgap.suites.card import Card, Outcome, PartScore, drawn_apart, parts_of, read_card
 from hardgap.suites.computed import computed_card
 from hardgap.suites.document import beside_the_papers, needs_words
 from hardgap.suites.entries import NETWORKS, Entry
@@ -141,6 +141,14 @@ def test_the_references_that_are_installed_are_the_committed_cards() -> None:
 def test_a_card_stands_among_references_over_the_gaps_that_both_have(conv: Card) -> None:
     mine, better = with_outcomes(conv, [1.0, 0.0, 0.0]), with_outcomes(conv, [1.0, 1.0, 1.0])
     assert [item[1:] for item in standing(mine, [in_short(better), in_short(mine)])] == [(3, 3, 1), (3, 1, 1)]
+
+
+def test_what_the_page_says_of_needs_is_what_the_cards_say() -> None:
+    cards = {card.name: PartScore(card.scores) for card in read_cards(RESULTS)}
+    wrong = {card.name: parts_of(card)["similarity wrong"].recovered for card in read_cards(RESULTS)}
+    assert all(cards[f"{name}, tempered"].recovered == 23 for name in ("conv", "gru"))
+    assert all(2 * cards[f"{name}, tempered"].recovered > 23 for name in ("one-layer", "looped"))
+    assert wrong["linear, tempered"] == 0 < wrong["mlp, tempered"]
 
 
 def test_what_recovery_needs_is_said_gap_by_gap() -> None:

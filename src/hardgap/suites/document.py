@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from hardgap.core.table import Table
-from hardgap.core.wording import listed, plural
+from hardgap.core.wording import listed
 from hardgap.report.document import NOT_YET, Content, markdown, paragraph
 from hardgap.report.statistics import holm
 from hardgap.suites.card import Card, PartScore, parts_of
@@ -15,7 +16,7 @@ from hardgap.suites.checking import Comparison, compare
 from hardgap.suites.computed import COMPUTED
 from hardgap.suites.entries import NETWORKS
 from hardgap.suites.figure import draw_references
-from hardgap.suites.gaps import ASKED_AT, SEEDS, SIMILARITIES
+from hardgap.suites.gaps import ASKED_AT, SIMILARITIES
 from hardgap.suites.references import read_cards
 from hardgap.suites.tables import interval
 
@@ -85,21 +86,25 @@ def suite_words(cards: Sequence[Card]) -> str:
         return NOT_YET
     trained = [card for card in cards if card.network in NETWORKS]
     missing = [name for name in (*COMPUTED, *NETWORKS) if name not in {card.network for card in cards}]
-    begun = [f"`{card.name}`" for card in trained if len(card.runs) < card.planned]
+    begun = Counter(f"{len(card.runs)} of {card.planned} runs" for card in trained if len(card.runs) < card.planned)
     told = [
         f"On the quick part; private part from seed {listed({card.seed for card in cards})}.",
-        *(_sentence(card) for card in trained),
-        f"Fewer than {SEEDS} seeds a gap so far: {listed(begun)}." if begun else "",
+        _ranking(trained) if trained else "",
+        f"So far {listed(f'{count} references have {runs}' for runs, count in begun.items())}." if begun else "",
         f"Still to be measured: {listed(missing)}." if missing else "",
     ]
     return paragraph(" ".join(told))
 
 
-def _sentence(card: Card) -> str:
-    whole, wrong = PartScore(card.scores), parts_of(card).get("similarity wrong")
-    hard = "" if wrong is None else f", {wrong.recovered} of {wrong.gaps} where similarity must be wrong"
-    ends = interval(whole)
-    return f"`{card.name}` recovers {whole.recovered} of {plural(whole.gaps, 'gap')} ({ends} %){hard}."
+def _ranking(cards: Sequence[Card]) -> str:
+    """Who recovers how many gaps; where no recipe is named, it is the tempered one."""
+    found: dict[tuple[int, int], list[str]] = {}
+    for card in cards:
+        whole = PartScore(card.scores)
+        name = card.network if card.recipe == PAPERS[1] else card.name
+        found.setdefault((whole.recovered, whole.gaps), []).append(f"`{name}`")
+    ranks = sorted(found.items(), key=lambda item: -item[0][0] / item[0][1])
+    return "; ".join(f"{listed(names)}: {right} of {gaps} gaps" for (right, gaps), names in ranks) + "."
 
 
 def needs_words(cards: Sequence[Card]) -> str:
