@@ -92,7 +92,7 @@ def test_a_gap_that_only_rounding_recovers_was_smuggled_past() -> None:
     )
     words = " ".join(missed_words(found).split())
     assert words.startswith("Of 3 determined gaps that the atlas's run missed, one of two other seeds recovers 1; with")
-    assert words.endswith("one of three seeds recovers 1. Neither recovers Rule 7, 010.")
+    assert words.endswith("one of three seeds recovers 1. Neither recovers Rule 7 (010).")
     rows = missed_table(found).rows
     assert [row[2:4] for row in rows] == [["1/3", "0/3"], ["0/3", "2/3"], ["0/3", "0/3"]]
     assert rows[0][4:] == ["the other table (2)", "the other table (3)"]

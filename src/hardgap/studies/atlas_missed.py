@@ -39,7 +39,7 @@ def missed_words(result: StudyResult) -> str:
     if not whole:
         return NOT_YET
     seeds, rounded = (sum(_recovered(ways[which]) > 0 for ways in whole.values()) for which in (0, 1))
-    left = [f"Rule {rule}, {parse_rule(rule).pattern_text(pattern)}"
+    left = [f"Rule {rule} ({parse_rule(rule).pattern_text(pattern)})"
             for (rule, pattern), ways in whole.items() if not any(map(_recovered, ways))]  # fmt: skip
     return paragraph(
         f"Of {plural(len(whole), 'determined gap')} that the atlas's run missed, one of two other seeds recovers "
