@@ -82,7 +82,7 @@ def test_the_gaps_that_are_looked_into_are_those_that_were_missed() -> None:
     assert all(arm.runs[0].id in own for arm in missed.arms("desk") if arm.labels["way"] == "the recipe")
 
 
-def test_a_gap_that_only_rounding_recovers_was_smuggled_past() -> None:
+def test_gaps_that_other_seeds_or_rounding_recover_are_told_from_those_that_neither_does() -> None:
     """Of three gaps one is recovered by another seed, one by rounding, one by neither."""
     right, wrong = ([{"step": 25, "visible": 1.0, "holdout": share, "detail": {}}] for share in (1.0, 0.0))
     ended = [(wrong, right, wrong), (wrong,) * 3, (wrong,) * 3, (right, wrong, right), (wrong,) * 3, (wrong,) * 3]

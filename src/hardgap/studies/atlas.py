@@ -84,8 +84,13 @@ def every_gap() -> Iterator[tuple[Rule, int]]:
 def atlas(scale: Scale) -> Iterator[Arm]:
     """One recipe recovers nearly every determined gap of one pattern in the 256 elementary rules."""
     for rule, pattern in every_gap():
-        run = until_first_solved(tempered(scale, str(rule.number), (pattern,)))
-        yield Arm({"rule": str(rule.number), "pattern": pattern}, (run,))
+        yield Arm({"rule": str(rule.number), "pattern": pattern}, (atlas_run(scale, rule.number, pattern),))
+
+
+def atlas_run(scale: Scale, rule: int, pattern: int, rounded: float = 0.0) -> AutomatonRun:
+    """The tempered recipe as far as the first solved evaluation; a share of what is fed back may be rounded."""
+    run = until_first_solved(tempered(scale, str(rule), (pattern,)))
+    return run.but(unrolling=run.unrolling.model_copy(update={"rounded": rounded}))
 
 
 MISSED: dict[int, tuple[int, ...]] = {
@@ -102,19 +107,12 @@ SHARES = {"the recipe": 0.0, "3 of 10 rounded": ROUNDED}
 def missed(scale: Scale) -> Iterator[Arm]:
     """Why is a determined gap missed? Other seeds recover it, or rounding some of what is fed back does, or neither.
 
-    A network that passes on what it knows in graded values has no need of the rule. Rounding takes these away: a gap
-    that is recovered with it and not without was smuggled past.
+    A network that passes on what it knows in graded values has no need of the rule. Rounding takes these away.
     """
     for rule, pattern in ((rule, pattern) for rule, patterns in MISSED.items() for pattern in patterns):
         for way, share in SHARES.items():
-            runs = tuple(again(scale, rule, pattern, share).but(seed=seed) for seed in SEEDS)
+            runs = tuple(atlas_run(scale, rule, pattern, share).but(seed=seed) for seed in SEEDS)
             yield Arm({"rule": str(rule), "pattern": pattern, "way": way}, runs)
-
-
-def again(scale: Scale, rule: int, pattern: int, share: float) -> AutomatonRun:
-    """The atlas's run with a share of what is fed back rounded."""
-    run = until_first_solved(tempered(scale, str(rule), (pattern,)))
-    return run.but(unrolling=run.unrolling.model_copy(update={"rounded": share}))
 
 
 def write_forecast(path: Path) -> None:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from hardgap.worlds.automaton.circuits.positions import accuracy_by_position
 from hardgap.worlds.automaton.circuits.tables import circuit_tables
+from hardgap.worlds.automaton.gap import Gap
 from hardgap.worlds.automaton.rule import Rule
 
 from .conftest import WIDTH, XOR, Nameless
@@ -32,11 +33,18 @@ def test_positions_that_know_the_rule_are_told_from_those_that_guess(rows: NDArr
         assert found.accuracy[:known] == (1.0,) * known
 
 
+def test_who_is_right_where_guessing_is_nearly_as_good_is_not_lost(rows: NDArray[np.uint8]) -> None:
+    """Rule 1 answers 0 to all patterns but one: the guess alone is right in over 80 %."""
+    gap = Gap(Rule(1, 1), (2,))
+    knows, guesses = (accuracy_by_position(KnowsSome(Rule(1, 1), known), gap, rows) for known in (WIDTH, 0))
+    assert knows.guess > 0.8
+    assert (knows.right, knows.lost, guesses.right, guesses.lost) == (WIDTH, 0, 0, WIDTH)
+
+
 def test_a_position_without_a_visible_cell_is_neither_right_nor_lost() -> None:
     rows = np.zeros((4, WIDTH), dtype=np.uint8)
     rows[:, 2] = 1  # 010 stands in the middle, and the entry of 010 is hidden
-    gap = type(XOR)(XOR.rule, (2,))
-    found = accuracy_by_position(KnowsSome(Rule(1, 150), WIDTH), gap, rows)
+    found = accuracy_by_position(KnowsSome(Rule(1, 150), WIDTH), XOR, rows)
     assert found.accuracy[2] is None
     assert found.right == WIDTH - 1
     (table,) = circuit_tables({"positions": found.as_dict()})

@@ -30,16 +30,27 @@ class Positions(Finding):
     guess: float
 
     @property
+    def kinds(self) -> dict[str, list[float]]:
+        """The positions' accuracy by what they know; whoever is right is not lost, however good a guess would be."""
+        known = [found for found in self.accuracy if found is not None]
+        lost = self.guess + NEAR_GUESS
+        return {
+            "right": [found for found in known if found >= RIGHT_AT],
+            "between": [found for found in known if lost < found < RIGHT_AT],
+            "lost": [found for found in known if found <= lost and found < RIGHT_AT],
+        }
+
+    @property
     def right(self) -> int:
-        return sum(found is not None and found >= RIGHT_AT for found in self.accuracy)
+        return len(self.kinds["right"])
 
     @property
     def lost(self) -> int:
         """Positions that know nothing."""
-        return sum(found is not None and found <= self.guess + NEAR_GUESS for found in self.accuracy)
+        return len(self.kinds["lost"])
 
     def as_dict(self) -> dict[str, Any]:
-        return super().as_dict() | {"right": self.right, "lost": self.lost}
+        return super().as_dict() | {"right": self.right, "lost": self.lost, "kinds": self.kinds}
 
 
 def accuracy_by_position(model: nn.Module, gap: Gap, rows: NDArray[np.uint8]) -> Positions:

@@ -7,7 +7,6 @@ from typing import Any
 
 from hardgap.core.table import Table
 from hardgap.core.wording import percent
-from hardgap.worlds.automaton.circuits.positions import NEAR_GUESS, RIGHT_AT
 
 Data = dict[str, Any]
 
@@ -155,16 +154,10 @@ def _neurons(data: Data) -> Table:
 
 def _positions(data: Data) -> Table:
     """How many are right and how many know nothing; a wide row has too many to list each."""
-    accuracy = [one for one in data["accuracy"] if one is not None]
-    lost = data["guess"] + NEAR_GUESS
-    bands = {
-        "right": [one for one in accuracy if one >= RIGHT_AT],
-        "between": [one for one in accuracy if lost < one < RIGHT_AT],
-        "know nothing": [one for one in accuracy if one <= lost],
-    }
+    names = {"right": "right", "between": "between", "lost": "know nothing"}
     rows: list[list[object]] = [
-        [name, len(own), percent(min(own, default=None)), percent(max(own, default=None))]
-        for name, own in bands.items()
+        [names[kind], len(own), percent(min(own, default=None)), percent(max(own, default=None))]
+        for kind, own in data["kinds"].items()
     ]
     columns = ["positions", "lowest, %", "highest, %"]
     title = f"Visible accuracy by position; always the commonest output: {percent(data['guess'])} %"
