@@ -29,8 +29,9 @@ def missed_table(result: StudyResult) -> Table:
     for (rule, pattern), (plain, rounded) in _gaps(result).items():
         hidden = parse_rule(rule).pattern_text(pattern)
         rows.append([rule, hidden, _share(plain), _share(rounded), _ends(plain), _ends(rounded)])
-    columns = ["rule", "hidden", *right, "other runs end with", "other rounded runs end with"]
-    return Table(f"Determined gaps that the atlas's run missed, {result.scale} scale", columns, rows, right)
+    ends = ["other runs end with", "other rounded runs end with"]
+    title = f"Determined gaps that the atlas's run missed, {result.scale} scale"
+    return Table(title, ["rule", "hidden", *right, *ends], rows, right, ends)
 
 
 def missed_words(result: StudyResult) -> str:
