@@ -179,6 +179,13 @@ def test_kept_weights_open_where_there_is_no_store(call: Call, change: Callable[
     assert "does not match its checksum" in call("circuits", run, "--only", "rule", "--store", "c")[2]
 
 
+def test_committed_networks_open_from_any_folder(call: Call) -> None:
+    assert not Path("results").exists()  # where the command is called
+    run = "6b47cd83c3a6"  # docs/tempered.md opens it
+    code, _, err = call("circuits", run, "--only", "rule")
+    assert (code, f"run {run} and its weights come from results/" in err) == (0, True)
+
+
 def test_retrained_runs_are_compared_in_one_file(call: Call) -> None:
     same = measured_elsewhere(call, AUTOMATON, lambda data: None)
     other = measured_elsewhere(call, [*AUTOMATON, "--seed", "1"], stopped_earlier)

@@ -108,10 +108,11 @@ def _of_runs(
     from hardgap.cli.retrain import store_with
     from hardgap.core import plugins
     from hardgap.runs.kept_weights import runs_with_weights
+    from hardgap.runs.packaged import own_results
     from hardgap.runs.store import DATABASE
     from hardgap.studies.interpolation import measure as study
 
-    asked = runs if runs or (store / DATABASE).exists() else runs_with_weights(Path("results"))
+    asked = runs if runs or (store / DATABASE).exists() else runs_with_weights(own_results())
     opened = store_with(store, *asked)
     setting = study.Setting(methods=methods, size=study.SIZE if size is None else size, seed=seed)
     ids = _run_ids(opened, runs, solved, at_most)

@@ -122,11 +122,13 @@ def weights(
 
 
 def store_with(folder: Path, *runs: str) -> Store:
-    """The store to open networks from; runs that only `results/` has with weights are taken in first, and named."""
+    """The store to open networks from; what only the results that came along have weights of is taken in, and named."""
     from hardgap.runs.kept_weights import take_in
+    from hardgap.runs.packaged import own_results
     from hardgap.runs.store import Store
 
-    if taken := [run_id for run_id in (take_in(folder, run) for run in runs) if run_id is not None]:
+    results = own_results()
+    if taken := [run_id for run_id in (take_in(folder, run, results) for run in runs) if run_id is not None]:
         named = f"run {taken[0]} and its" if len(taken) == 1 else f"{len(taken)} runs and their"
         err().print(f"{named} weights come from results/")
     return Store(folder, create=False)

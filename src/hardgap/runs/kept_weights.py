@@ -95,7 +95,7 @@ def _replica(path: Path, row: Row) -> Any:
     return result
 
 
-def take_in(store_folder: Path, text: str, results: Path = Path("results")) -> str | None:
+def take_in(store_folder: Path, text: str, results: Path) -> str | None:
     """Take in a run by its id or first digits, if results have its weights and the store does not; its id then."""
     kept = runs_with_weights(results)
     known = _known(store_folder, text) if kept else None

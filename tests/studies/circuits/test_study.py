@@ -8,10 +8,21 @@ import numpy as np
 import pytest
 
 from hardgap.cli.baselines import one_thread
+from hardgap.core.loop import Observer
+from hardgap.core.progress import silent
 from hardgap.nn.spec import EncoderSpec
+from hardgap.runs.retrain import retrain_run
 from hardgap.runs.store import Store
+from hardgap.studies.circuits import study
 from hardgap.studies.circuits.quantities import QUANTITIES, OfNetworks, spread
-from hardgap.studies.circuits.study import ANALYSES, circuit_study_tables, circuits, solved_networks, wanted
+from hardgap.studies.circuits.study import (
+    ANALYSES,
+    circuit_study_tables,
+    circuits,
+    open_networks,
+    solved_networks,
+    wanted,
+)
 from hardgap.studies.circuits.study_figure import circuit_study_figure
 from hardgap.studies.measure import Measured, measure
 from hardgap.theory.construction import construct
@@ -71,3 +82,21 @@ def test_a_solved_network_counts_once_a_family_and_only_under_the_papers_feedbac
         store.put_all_done([(run, [point], "solved", {}, 1.0)])
     store.put_all_done([(short.but(seed=1), [point | {"holdout": 0.5}], "steps", {}, 1.0)])
     assert [row.config.family for row in solved_networks(store, "desk")] == [short.family]
+
+
+def test_a_replica_is_opened_if_it_is_solved_as_well_and_says_what_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, run = Store(tmp_path / "store"), base("smoke", "150", (2,))
+    solved = {"step": run.budget.steps, "visible": 1.0, "holdout": 1.0, "loss": None, "detail": {}}
+    store.put_all_done([(run, [solved], "solved", {"engine": "eager"}, 1.0)])  # without weights
+    with one_thread():
+        again = retrain_run(store, store.get(run.id), Observer())
+        open_networks("smoke", store, tmp_path, silent, lambda: False)
+        assert not again.same
+        assert not list(tmp_path.glob("*.json"))  # two steps solve nothing
+
+        monkeypatch.setattr(study, "SOLVED", 0.0)  # whatever it has learned will do
+        open_networks("smoke", store, tmp_path, silent, lambda: False)
+    found = json.loads((tmp_path / f"circuit-{run.id}.json").read_text())
+    assert (found["replica"], found["about"]) == (True, f"{run.describe()}, a replica")

@@ -47,8 +47,9 @@ def circuits(scale: Scale) -> Iterator[Arm]:
 
 
 def open_networks(scale: Scale, store: Store, kept: Path, on_progress: Progress, is_late: Callable[[], bool]) -> None:
-    """Open each solved network that is not kept yet, until it is late."""
+    """Open each solved network that is not kept yet, until it is late; a replica counts if it is solved as well."""
     from hardgap.runs.execute import load_trained
+    from hardgap.runs.weights import find_weights
     from hardgap.worlds.automaton.circuits.opening import open_trained
 
     rows = solved_networks(store, scale)
@@ -57,15 +58,24 @@ def open_networks(scale: Scale, store: Store, kept: Path, on_progress: Progress,
         if is_late() or path.exists():
             continue
         on_progress(f"opening {row.config.describe()}", place, len(rows))
+        found = find_weights(store, row.id)
+        end = found.store.curve(row.id)[-1]
+        if not _is_solved(found.store, row):
+            continue
         try:
             trained = load_trained(store, row.id)
         except BadInput:  # without its weights
             continue
-        end = store.curve(row.id)[-1]
-        about = {"kind": "circuits", "scale": scale, "run": row.id, "about": row.config.describe(), "step": end["step"]}
-        ends = {"visible": end["visible"], "holdout": end["holdout"], "versions": row.versions}
-        opened = {name: _short(found) for name, found in open_trained(trained, ANALYSES, 0).items()}
-        write_text(path, json.dumps(about | ends | wanted(opened), indent=1) + "\n")
+        about = {"kind": "circuits", "scale": scale, "run": row.id, "about": found.about(row.config)}
+        ends = {name: end[name] for name in ("step", "visible", "holdout")}
+        made = {"replica": found.replica, "versions": found.store.get(row.id).versions}
+        opened = {name: _short(one) for name, one in open_trained(trained, ANALYSES, 0).items()}
+        write_text(path, json.dumps(about | ends | made | wanted(opened), indent=1) + "\n")
+
+
+def _is_solved(store: Store, row: Row) -> bool:
+    end = summarise(store.curve(row.id))
+    return min(end.final_visible, end.final_holdout) >= SOLVED
 
 
 def solved_networks(store: Store, scale: Scale) -> list[Row]:
@@ -77,10 +87,9 @@ def solved_networks(store: Store, scale: Scale) -> list[Row]:
         run = row.config
         if row.status != "done" or not isinstance(run, AutomatonRun) or (run.rule, len(run.hide)) != ("150", 1):
             continue
-        if run.family == base(scale, "150", run.hide).but(seed=run.seed).family and run.unrolling == Unrolling():
-            end = summarise(store.curve(row.id))
-            if min(end.final_visible, end.final_holdout) >= SOLVED:
-                found.setdefault(run.family, row)
+        of_paper = run.family == base(scale, "150", run.hide).but(seed=run.seed).family and run.unrolling == Unrolling()
+        if of_paper and _is_solved(store, row):
+            found.setdefault(run.family, row)
     return sorted(found.values(), key=lambda row: row.config.describe())
 
 
