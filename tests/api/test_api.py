@@ -102,6 +102,10 @@ def test_chains_are_those_of_the_command_line() -> None:
 
     same = configure("desk", "&L", {"condition": "opaque", "bits": 4, "steps": 3000})
     assert hg.Chains("&L", condition="opaque", bits=4, budget__steps=3000).id == same.id
+    alone = hg.Chains("&L", condition="label-only")
+    assert (alone.optimiser.batch, alone.id) == (192, configure("desk", "&L", {"condition": "label-only"}).id)
+    with pytest.raises(hg.BadInput, match="condition: input should be 'familiar', 'opaque' or 'label-only'"):
+        hg.Chains("&L", condition=["opaque"])
 
 
 @pytest.mark.parametrize(

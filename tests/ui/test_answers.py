@@ -212,9 +212,15 @@ def test_the_command_line_that_is_shown_trains_this_very_run(
     assert [one.id for one in asked] == [run.id]
 
 
-@pytest.mark.parametrize(
-    "run", [*RUNS, hg.Chains("^|", condition="opaque", seed=2), hg.Chains("&L", scale="smoke")], ids=lambda run: run.id
-)
+CHAINS = [
+    hg.Chains("^|", condition="opaque", seed=2),
+    hg.Chains("&L", scale="smoke"),
+    hg.Chains("^|", condition="label-only"),  # its own batch at this scale
+    hg.Chains("^|", condition="label-only", optimiser__batch=128),
+]
+
+
+@pytest.mark.parametrize("run", [*RUNS, *CHAINS], ids=lambda run: run.id)
 def test_the_python_lines_that_are_shown_train_this_very_run(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Run] = []
     monkeypatch.setattr(hg, "train", lambda run, store: asked.append(run))

@@ -13,7 +13,7 @@ from hardgap.core.specs import Scale, check_scale
 from hardgap.worlds.automaton.recipes import RECIPES, Recipe
 from hardgap.worlds.automaton.run import AutomatonRun
 from hardgap.worlds.chains.run import SymbolicRun
-from hardgap.worlds.chains.scales import symbolic_base
+from hardgap.worlds.chains.scales import starting_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,11 +68,12 @@ def Chains(holdout: str, *, scale: Scale = "desk", **fields: Any) -> SymbolicRun
     >>> hg.Chains("^|", condition="label-only", seed=1).describe()
     '^| XOR→OR held out, label-only, seed 1'
 
-    Fields are as for `Automaton`; `operators` may hold functions of your own.
+    Fields are as for `Automaton`; `operators` may hold functions of your own. The desk scale has larger batches for
+    label-only: say the condition here, since `grid` changes a field and nothing else.
     """
     check_scale(scale)
-    start = symbolic_base(scale, "^|")  # any pair of the paper; the asked one may need the asked operators
-    run = named(start.changed(**{name: plain(value) for name, value in fields.items()}, holdout=holdout))
+    asked = {name: plain(value) for name, value in fields.items()}
+    run = named(starting_from(scale, asked).changed(**asked, holdout=holdout))
     assert run.gap  # making it checks it; a config alone imports no operator
     return run
 

@@ -15,7 +15,7 @@ from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.core.wording import percent
 from hardgap.worlds.chains.run import SymbolicRun
-from hardgap.worlds.chains.scales import symbolic_base
+from hardgap.worlds.chains.scales import starting_from, symbolic_base
 from hardgap.worlds.chains.selection import SELECTIONS, Selection, select_point
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def train(
     """Hold out a pair of operators, train on all others, and see whether it is understood.
 
     HOLDOUT is two symbols side by side: ^ XOR, | OR, & AND, r NOR, d NAND, L and R shifts by one. Stopped with
-    Ctrl-C, the same command goes on; finished, it answers at once.
+    Ctrl-C, the same command goes on; finished, it answers at once. At desk scale label-only has batches of 192.
 
     Try:
 
@@ -93,9 +93,9 @@ def train(
 
 def configure(scale: Scale, holdout: str, said: dict[str, Any]) -> SymbolicRun:
     """The config of a scale with what was said."""
-    start = symbolic_base(scale, "^|")  # any pair of the paper; the asked one may need the asked operators
+    asked = OPTIONS.values(said)
     with OPTIONS.blamed():
-        run = named(start.changed(holdout=holdout, **OPTIONS.values(said)))
+        run = named(starting_from(scale, asked).changed(holdout=holdout, **asked))
     assert run.gap  # making it checks it; a config alone imports no operator
     return run
 

@@ -66,6 +66,7 @@ def python_of(run: Run, store: Path | str = STORE) -> str | None:
     else:
         assert isinstance(run, SymbolicRun)
         said = [f"hg.Chains({run.holdout!r}"]
+        said += [f"condition={run.condition!r}"] if run.condition != "familiar" else []
     said += [f"recipe={recipe!r}"] if recipe != "paper" else []
     said += [f"scale={scale!r}"] if scale != "desk" else []
     said += [f"{name.replace('.', '__')}={value!r}" for name, value in changes.items()]
@@ -83,7 +84,7 @@ def _starts(run: Run) -> Mapping[tuple[Recipe, Scale], Run]:
     if isinstance(run, AutomatonRun):
         return {(name, scale): make(scale, run.rule, run.hide) for name, make in RECIPES.items() for scale in SCALES}
     if isinstance(run, SymbolicRun) and not run.plugins():
-        return {("paper", scale): symbolic_base(scale, run.holdout) for scale in SCALES}
+        return {("paper", scale): symbolic_base(scale, run.holdout, run.condition) for scale in SCALES}
     return {}
 
 

@@ -14,7 +14,7 @@ from hardgap.nn.spec import EncoderSpec
 from hardgap.runs.retrain import retrain_run
 from hardgap.runs.store import Store
 from hardgap.studies.circuits import study
-from hardgap.studies.circuits.quantities import QUANTITIES, OfNetworks, spread
+from hardgap.studies.circuits.quantities import QUANTITIES
 from hardgap.studies.circuits.study import (
     ANALYSES,
     circuit_study_tables,
@@ -25,6 +25,7 @@ from hardgap.studies.circuits.study import (
 )
 from hardgap.studies.circuits.study_figure import circuit_study_figure
 from hardgap.studies.measure import Measured, measure
+from hardgap.studies.networks import OfNetworks, spread
 from hardgap.theory.construction import construct
 from hardgap.worlds.automaton.circuits.opening import Subject, open_network
 from hardgap.worlds.automaton.gap import Gap

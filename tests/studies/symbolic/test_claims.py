@@ -22,7 +22,7 @@ def store_of(folder: Path, study: Study, accuracy: dict[tuple[str, str], float])
     """Every run of a study, solved as well as its pair and condition say, give or take a point."""
     store = Store(folder)
     for run in only(SymbolicRun, study.runs("desk")):
-        share = accuracy[run.holdout, run.condition] + {42: -0.01, 123: 0.0, 456: 0.01}[run.seed]
+        share = accuracy[run.holdout, run.condition] + {42: -0.01, 123: 0.0, 456: 0.01}.get(run.seed, 0.0)
         right = {"exact": share, "pair": share, "f": share}
         detail: dict[str, Any] = {"holdout": right, "seen": right, "eval": {"holdout": right, "seen": right}}
         point = {"step": 1, "visible": 0.9, "holdout": share, "loss": None, "detail": detail}
@@ -57,14 +57,32 @@ def test_labels_alone_halve_the_accuracy_or_do_not(tmp_path: Path, left: float, 
 
 
 def test_every_number_inside_the_networks_is_read_from_the_committed_analyses(tmp_path: Path) -> None:
-    counts = {"probes": 16, "attention": 12, "corruption": 24, "lens": 24, "heads": 2, "substitution": 2}
+    counts = {"probes": 16, "attention": 12, "corruption": 24, "lens": 24, "heads": 2, "substitution": 4}
     for name, count in counts.items():
         result = measure(STUDIES[f"chains/{name}"], "desk", Store(tmp_path), RESULTS / "symbolic")
         assert len(result.arms) == count
         assert all(arm.value is not None for arm in result.arms)
         assert len(inside_tables([result])[0].rows) == count
-        assert {(arm.comparison.word, arm.comparison.needed) for arm in result.arms} == {("inconclusive", 3)}
-        assert all(arm.comparison.why.startswith("one network, ") for arm in result.arms)
+        assert {arm.value["networks"] for arm in result.arms} == {3}  # of each pair
+
+
+def test_networks_of_one_pair_are_judged_together(tmp_path: Path) -> None:
+    def opened(pair: str, share: float) -> dict[str, Any]:
+        places = {name: {"op1": share, "op2": share} for name in "abcdu"}
+        return {"holdout": pair, "condition": "familiar", "analyses": {"probes": places}}
+
+    runs = [opened("^|", share) for share in (0.1, 0.6, 0.64)] + [opened("&L", share) for share in (0.1, 0.2)]
+    (tmp_path / "symbolic").mkdir()
+    (tmp_path / "symbolic" / "analyses-desk.json").write_text(json.dumps({"runs": runs}))
+    result = STUDIES["chains/probes"].measure(Store(tmp_path))
+    found = {tuple(arm.labels.values()): (arm.value, arm.comparison) for arm in result.arms}
+    assert found["^|", "a, op1"][0] == {"middle": 60.0, "least": 10.0, "most": 64.0, "networks": 3}  # published 63.9
+    assert found["^|", "a, op1"][1].word == "reproduced"
+    assert (found["^|", "d, op2"][1].word, found["^|", "d, op2"][1].way) == ("differs", "lower")  # 83.8
+    assert (found["&L", "a, op1"][1].word, found["&L", "a, op1"][1].needed) == ("inconclusive", 3)
+    assert found["R^", "a, op1"][1].word == "not run"
+    (table,) = inside_tables([result])
+    assert table.rows[0][:6] == ["^|", "a, op1", "63.9", 3, "60.0", "10.0 to 64.0"]
 
 
 def test_analyses_that_are_missing_or_damaged_are_not_measured(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ from hardgap.worlds.chains.run import SymbolicRun
 
 ROOT = Path(__file__).parents[3]
 COVERAGE = STUDIES["symbolic/coverage"]
-STUDY = STUDIES["symbolic/xor-or/familiar"]  # published: 70.4, 74.0, 75.2
+STUDY = limited(STUDIES["symbolic/xor-or/familiar"], 3)  # published: 70.4, 74.0, 75.2
 
 
 def curve(*points: tuple[float, float, float]) -> list[dict[str, Any]]:
@@ -97,6 +97,8 @@ def test_the_weaker_filter_stands_beside_the_default_one(tmp_path: Path) -> None
     default = measured(tmp_path, [0.6, 0.7, 0.8])
     weaker = measured(tmp_path, [0.1, 0.2, 0.0], STUDIES["ambiguity/xor-or"])
     rows = {row[1]: row for row in ambiguity_table([default], [weaker]).rows}
+    more = measured(tmp_path / "more", [0.6, 0.7, 0.8, 0.0], STUDIES["symbolic/xor-or/familiar"])
+    assert ambiguity_table([more], [weaker]).rows[1] == rows["eval-holdout"]  # the same seeds are compared
     assert rows["eval-holdout"] == ["^|", "eval-holdout", "70.0 ± 8.2", "10.0 ± 8.2", "0.0018", "73.2"]
     assert rows["eval-seen"][2:4] == ["35.0 ± 4.1", "5.0 ± 4.1"]
     assert paper_table([default]).rows == paper_table([default, weaker]).rows  # the paper's table has the default alone
@@ -245,7 +247,7 @@ def test_blocks_are_filled_and_the_rest_is_left_alone(covered: Path) -> None:
     text = "# Title\n<!-- measured: table -->\nold\n<!-- end -->\nbetween\n<!-- measured: analyses --><!-- end -->\n"
     text = text.replace("analyses --><!--", "analyses -->\n<!--")
     filled = fill(text, found)
-    assert "| ^\\| | 70.0 ± 10.0 (2 of 3 seeds) [73.2 ± 2.0] | – [73.0 ± 5.1] | – [29.1 ± 0.8] |" in filled
+    assert "| ^\\| | 70.0 ± 10.0 (2 of 6 seeds) [73.2 ± 2.0] | – [73.0 ± 5.1] | – [29.1 ± 0.8] |" in filled
     assert "\nold\n" not in filled
     assert "Not measured yet." in filled
     assert "between" in filled

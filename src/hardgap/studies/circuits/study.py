@@ -20,9 +20,10 @@ from hardgap.core.table import Table
 from hardgap.runs.results import write_text
 from hardgap.runs.store import Row, Store
 from hardgap.runs.summary import summarise
-from hardgap.studies.circuits.quantities import QUANTITIES, SHARE, Network, Quantity, spread
+from hardgap.studies.circuits.quantities import QUANTITIES, SHARE, Network, Quantity
 from hardgap.studies.kept import kept_file
 from hardgap.studies.measure import StudyResult
+from hardgap.studies.networks import spread
 from hardgap.studies.study import Arm, study
 from hardgap.worlds.automaton.regime import Unrolling
 from hardgap.worlds.automaton.run import AutomatonRun

@@ -18,7 +18,7 @@ from hardgap.worlds.automaton.task import split_rows
 WIDTH = 101
 ROWS, TEST_ROWS = 20_000, 2_000
 SIZE = 8000
-"""Visible cells that are learned from; the paper took all of them, which are 7 million."""
+"""Visible cells that are learned from, unless said otherwise: a quick look."""
 
 
 def temporal_report(

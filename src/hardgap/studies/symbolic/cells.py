@@ -1,12 +1,12 @@
 """The symbolic table (paper §4.6) as tables: means over seeds, at each choice of checkpoint, measured beside published.
 
-The paper prints three seeds a cell and no success counts, so means are compared. Three seeds against three can tell
-little apart, so most cells are inconclusive.
+The paper prints three seeds a cell and no success counts, so means are compared. So few seeds can tell little apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
+from itertools import chain
 
 from hardgap.core.table import Table
 from hardgap.report.statistics import same_mean_p, sample_of
@@ -99,7 +99,7 @@ def ambiguity_table(results: Results, weaker: Results) -> Table:
     for other in (one.arm for one in weaker):
         holdout, published = other.labels["holdout"], mean(published_shares(other).values())
         for by in SELECTIONS:
-            values = [exact(arm, by) for arm in (default[holdout], other)]
+            values = [_of_seeds(default[holdout], by, {run.seed for run in other.runs}), exact(other, by)]
             p = same_mean_p(*map(sample_of, values)) if min(map(len, values)) > 1 else None
             rows.append([holdout, by, *map(spread, values), p_value(p, "–"), published])
     columns = ["holdout", "checkpoint by", "none fits the held-out pair %", "some do %", "p", "published %"]
@@ -110,13 +110,19 @@ def ambiguity_table(results: Results, weaker: Results) -> Table:
     return Table(title, columns, rows, columns[2:])
 
 
+def _of_seeds(arm: Measured, by: Selection, seeds: Container[int]) -> list[float]:
+    """What finished runs of these seeds have right."""
+    return [right for run, right in zip(arm.runs, exact(arm, by), strict=True) if run.seed in seeds]
+
+
 def seeds_table(results: Results, by: Selection = PAPERS_CHOICE) -> Table:
     """Table 9's layout: every seed apart."""
     cells = _by_place(one.arm for one in results)
     rows: list[list[object]] = []
     for holdout in dict.fromkeys(holdout for holdout, _ in cells):
         arms = [arm for (pair, _), arm in cells.items() if pair == holdout]
-        seeds = sorted({seed for arm in arms for seed in (*published_shares(arm), *(run.seed for run in arm.runs))})
+        named = ((*published_shares(arm), *(run.seed for run in arm.runs)) for arm in arms)  # the paper's first
+        seeds = dict.fromkeys(chain.from_iterable(named))
         rows += [
             [holdout, seed, *(_seed_cell(cells.get((holdout, c)), seed, by) for c in CONDITIONS)] for seed in seeds
         ]

@@ -1,28 +1,26 @@
 """Inside the networks of Experiment 2 (paper, Appendix F): each printed number of the four networks beside ours.
 
 Computed from `analyses-SCALE.json`, which `hardgap symbolic analyse RUN… --json` prints; the committed one is in
-results/symbolic. Paper is silent: on which examples its logit lens looks. Its last layer names op1 in 92 to 95 % and
-op2 in 100 %, as only seen pairs are, so ours is compared on seen examples.
+results/symbolic. Paper is silent: on which examples its logit lens looks, and among which tokens. Its last layer names
+op1 in 92 to 95 % and op2 in 100 %, as only seen pairs are, so ours is compared on seen examples, among all tokens.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from hardgap.core.errors import BadInput
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
-from hardgap.core.wording import listed
-from hardgap.report.verdicts import FEWEST_SEEDS, NOT_RUN, Verdict
 from hardgap.runs.store import Store
-from hardgap.studies.interpolation.study import computed_tables
 from hardgap.studies.kept import kept_file
 from hardgap.studies.measure import StudyResult
-from hardgap.studies.published import Found, Published, Spread
+from hardgap.studies.networks import POINTS, OfNetworks, spread
 from hardgap.studies.study import Arm, study
 from hardgap.studies.symbolic import published
 
@@ -35,54 +33,33 @@ Run = dict[str, Any]
 Printed = dict[str, dict[tuple[str, str], float]]
 
 
-@dataclass(frozen=True)
-class OfOneNetwork(Published):
-    """A share in percent of one network, beside one of ours: how far apart they are can be said, and no more."""
-
-    value: float
-
-    @property
-    def said(self) -> str:
-        return f"{self.value:g}"
-
-    def compare(self, found: Found) -> Verdict:
-        return NOT_RUN if found.value is None else _apart([found.value - self.value])
-
-
-@dataclass(frozen=True)
-class SpreadOfOneNetwork(Spread):
-    """The least and the most of one network's shares."""
-
-    def judge(self, found: Sequence[float] | None) -> Verdict:
-        return NOT_RUN if found is None else _apart([found[0] - self.low, found[1] - self.high])
-
-
-def _apart(differences: Sequence[float]) -> Verdict:
-    points = listed([f"{one:+.1f}" for one in differences])
-    return Verdict("inconclusive", needed=FEWEST_SEEDS, why=f"one network, {points} points")
+def _number(value: float, where: str = "Appendix F") -> OfNetworks:
+    """A share in percent of the one network that the paper opened."""
+    return OfNetworks(where, value, POINTS, (value,))
 
 
 def _arms(scale: Scale, printed: Printed, find: Callable[[Run, str, str], float | None]) -> Iterator[Arm]:
     for pair, numbers in printed.items():
         for (first, second), value in numbers.items():
-            number = OfOneNetwork("Appendix F", value)
-            compute = partial(_value, scale, pair, partial(_percent, find, first, second))
-            yield Arm({"pair": pair, "of": f"{first}, {second}"}, (), number, compute)
+            compute = partial(_values, scale, pair, partial(_percent, find, first, second))
+            yield Arm({"pair": pair, "of": f"{first}, {second}"}, (), _number(value), compute)
 
 
 def _percent(find: Callable[[Run, str, str], float | None], first: str, second: str, analyses: Run) -> float | None:
     share = find(analyses, first, second)
-    return None if share is None else round(100 * share, 1)
+    return None if share is None else 100 * share
 
 
-def _value(scale: Scale, pair: str, find: Callable[[Run], Any], kept: Path) -> Any:
-    """Of the network that held this pair out, under the familiar condition; None if it was not opened."""
+def _values(scale: Scale, pair: str, find: Callable[[Run], float | None], kept: Path) -> dict[str, float] | None:
+    """Of all networks that held this pair out, under the familiar condition; None if none was opened."""
     runs = _opened(kept / f"analyses-{scale}.json")
-    found = next((run for run in runs if (run["holdout"], run["condition"]) == (pair, "familiar")), None)
-    try:
-        return None if found is None else find(found["analyses"])
-    except KeyError:  # this analysis was not asked for
-        return None
+    opened = [run["analyses"] for run in runs if (run["holdout"], run["condition"]) == (pair, "familiar")]
+    values = []
+    for analyses in opened:
+        with suppress(KeyError):  # this analysis was not asked for
+            if (value := find(analyses)) is not None:
+                values.append(value)
+    return spread(median(values), values) if values else None
 
 
 @cache
@@ -124,8 +101,8 @@ def heads(scale: Scale) -> Iterator[Arm]:
     """One head is needed for the held-out pair and hardly for seen ones."""
     _, (before, after), seen = published.HEAD
     for part, value in (("holdout", before - after), ("seen", seen)):
-        compute = partial(_value, scale, "^|", partial(_lost, part))
-        yield Arm({"pair": "^|", "of": f"points lost on {part}"}, (), OfOneNetwork("Appendix F", value), compute)
+        compute = partial(_values, scale, "^|", partial(_lost, part))
+        yield Arm({"pair": "^|", "of": f"points lost on {part}"}, (), _number(value), compute)
 
 
 def _lost(part: str, analyses: Run) -> float:
@@ -133,26 +110,26 @@ def _lost(part: str, analyses: Run) -> float:
     whole = next(one for one in analyses["heads"] if one["head"] is None)
     silenced = [one for one in analyses["heads"] if one["head"] is not None]
     chosen = max(silenced, key=lambda one: float(one["seen"] - one["holdout"]))
-    return round(100 * float(whole[part] - chosen[part]), 1)
+    return 100 * float(whole[part] - chosen[part])
 
 
 @study("chains/substitution", figure=f"{HERE}:substitution", more=f"{HERE}:network", **SHOWN)
 def substitutions(scale: Scale) -> Iterator[Arm]:
     """Inputs that fit another operator make the network name it, and leave the other operator as it was."""
-    (low, high), (least, most) = published.SUBSTITUTION
-    for of, key, sides, paper in (
-        ("target named", "follows", ("a, b", "c, d"), SpreadOfOneNetwork("§4.6", low, high)),
-        ("other kept, a and b swapped", "keeps", ("a, b",), SpreadOfOneNetwork("§4.6", least, most)),
+    named, kept = published.SUBSTITUTION
+    for of, key, sides, ends in (
+        ("target named", "follows", ("a, b", "c, d"), named),
+        ("other kept, a and b swapped", "keeps", ("a, b",), kept),
     ):
-        spread: Published = paper
-        yield Arm({"pair": "^|", "of": of}, (), spread, partial(_value, scale, "^|", partial(_range, key, sides)))
+        for word, choose, value in (("least", min, ends[0]), ("most", max, ends[1])):
+            compute = partial(_values, scale, "^|", partial(_end, choose, key, sides))
+            yield Arm({"pair": "^|", "of": f"{of}, {word}"}, (), _number(value, "§4.6"), compute)
 
 
-def _range(key: str, sides: Sequence[str], analyses: Run) -> list[float]:
-    """Over the seven target operators."""
+def _end(choose: Callable[[Sequence[float]], float], key: str, sides: Sequence[str], analyses: Run) -> float:
+    """The least or the most over the seven target operators."""
     targets = [one for one in analyses["substitution"]["targets"] if one["swapped"] in sides and one[key] is not None]
-    values = [round(100 * one[key], 1) for one in targets]
-    return [min(values), max(values)]
+    return choose([100 * one[key] for one in targets])
 
 
 def network(result: StudyResult, store: Store, kept: Path) -> dict[str, Any]:
@@ -171,4 +148,19 @@ def substitution(results: Sequence[StudyResult]) -> Figure:
 
 
 def inside_tables(results: Sequence[StudyResult]) -> list[Table]:
-    return computed_tables(results)
+    """One table a study: the paper's network, the median and range of ours, the verdict."""
+    return [_table(one) for one in results]
+
+
+def _table(one: StudyResult) -> Table:
+    rows: list[list[object]] = []
+    for arm in one.arms:
+        assert isinstance(arm.published, OfNetworks)
+        value = arm.value
+        ours = ["", "", ""] if value is None else [
+            value["networks"], f"{value['middle']:.1f}", f"{value['least']:.1f} to {value['most']:.1f}"
+        ]  # fmt: skip
+        verdict = arm.comparison
+        rows.append([*arm.labels.values(), f"{arm.published.value:g}", *ours, verdict.verdict, verdict.why])
+    columns = ["pair", "of", "published %", "networks", "median %", "range %", "verdict", "why"]
+    return Table(f"{one.name}: {one.study.claim}", columns, rows, columns[2:6], detail=["why"])

@@ -1,7 +1,7 @@
 """What the paper says across the cells of its symbolic table (§4.6, Appendix F).
 
-The order of the four pairs; that opaque letters do no harm; that labels alone halve the accuracy. Three seeds a cell
-can tell little apart: an order is contradicted only by two pairs that Welch's test tells apart the other way.
+The order of the four pairs; that opaque letters do no harm; that labels alone halve the accuracy. So few seeds can
+tell little apart: an order is contradicted only by two pairs that Welch's test tells apart the other way.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hardgap.studies.measure import Measured, StudyResult
 from hardgap.studies.published import Found, Published
 from hardgap.studies.study import Arm, study
 from hardgap.studies.symbolic.published import BY_SEED, CASES
-from hardgap.studies.symbolic.table import symbolic_runs
+from hardgap.studies.symbolic.table import cell_runs
 from hardgap.worlds.chains.run import SymbolicRun
 from hardgap.worlds.chains.tokens import Condition
 
@@ -103,14 +103,14 @@ def two(found: Found) -> tuple[list[float], list[float]]:
 @study("chains/order", tables=f"{HERE}:order_tables")
 def pair_order(scale: Scale) -> Iterator[Arm]:
     """Of the four pairs XOR→OR is understood best, then AND→LSHIFT, NAND→OR and RSHIFT→XOR."""
-    runs = tuple(run for pair in CASES for run in symbolic_runs(scale, pair, "familiar"))
+    runs = tuple(run for pair in CASES for run in cell_runs(scale, pair, "familiar"))
     yield Arm({}, runs, Order("Shortcut gradient", ("^|", "&L", "d|", "R^")))
 
 
 def _against(scale: Scale, other: Condition, paper: Published, *, each: bool) -> Iterator[Arm]:
     """The pairs one by one, then together; `each` if what was published is said of every single one."""
     for pairs in (*((pair,) for pair in CASES), CASES):
-        runs = (run for pair in pairs for side in ("familiar", other) for run in symbolic_runs(scale, pair, _c(side)))
+        runs = (run for pair in pairs for side in ("familiar", other) for run in cell_runs(scale, pair, _c(side)))
         yield Arm(
             {"pair": pairs[0] if len(pairs) == 1 else "all", "other": other},
             tuple(runs),

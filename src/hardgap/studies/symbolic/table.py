@@ -16,6 +16,8 @@ from hardgap.worlds.chains.run import SymbolicRun
 from hardgap.worlds.chains.scales import symbolic_base
 from hardgap.worlds.chains.tokens import Condition
 
+CELL_SEEDS = (*SEEDS, 1, 2, 3)
+"""The paper's three, and three more, since single seeds differ by tens of points."""
 CLAIMS: dict[Condition, str] = {
     "familiar": "A network that writes out derivations uses {pair} without ever having seen it.",
     "opaque": "Arbitrary letters in place of the operators' symbols do not keep a network from finding {pair}.",
@@ -38,8 +40,13 @@ def pair_name(holdout: str) -> str:
 
 
 def symbolic_runs(scale: Scale, holdout: str, condition: Condition, seeds: Iterable[int] = SEEDS) -> list[SymbolicRun]:
-    base = symbolic_base(scale, holdout).but(condition=condition)
+    base = symbolic_base(scale, holdout, condition)
     return [base.but(seed=seed) for seed in seeds]
+
+
+def cell_runs(scale: Scale, holdout: str, condition: Condition) -> list[SymbolicRun]:
+    """All that is measured of a cell of the table."""
+    return symbolic_runs(scale, holdout, condition, CELL_SEEDS)
 
 
 def declare(
@@ -67,7 +74,7 @@ def declare(
 
 def _declare(holdout: str, condition: Condition, accuracies: tuple[float, ...]) -> None:
     name, claim = study_name(holdout, condition), CLAIMS[condition].format(pair=pair_name(holdout))
-    declare(name, claim, accuracies, lambda scale: symbolic_runs(scale, holdout, condition))
+    declare(name, claim, accuracies, lambda scale: cell_runs(scale, holdout, condition))
 
 
 for _holdout, _conditions in BY_SEED.items():

@@ -77,17 +77,26 @@ def _corruption(runs: Runs) -> list[Table]:
     return [_table("An input replaced: how often a named operator changes, % [published]", ["corrupted"], rows, runs)]
 
 
+LENS_PARTS = {
+    "holdout": "held-out examples",
+    "seen": "seen examples",
+    "seen, among operators": "seen examples, among operators alone",
+}
+
+
 def _lens(runs: Runs) -> list[Table]:
-    """Table 14, on held-out and on seen examples."""
+    """Table 14, on held-out and on seen examples; older files do not have it among operators alone."""
     tables = []
-    for part, words in (("holdout", "held-out"), ("seen", "seen")):
+    for part, words in LENS_PARTS.items():
+        if not all(part in run["analyses"]["lens"] for run in runs):
+            continue
         first = runs[0]["analyses"]["lens"][part]
         keys = [(layer, op) for op in reversed(next(iter(first.values()))) for layer in first]
         rows: list[list[object]] = [
             [layer, op, *(_beside(_read_out(run, part, layer, op), run, published.LENS, (layer, op)) for run in runs)]
             for layer, op in keys
         ]
-        title = f"Logit lens on {words} examples, % right [published; on which examples is not said]"
+        title = f"Logit lens on {words}, % right [published; on which examples and among which tokens is not said]"
         tables.append(_table(title, ["layer", "target"], rows, runs))
     return tables
 

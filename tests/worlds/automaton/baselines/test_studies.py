@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from hardgap.core.errors import BadInput
@@ -13,9 +15,13 @@ from hardgap.runs.store import Store
 from hardgap.studies.ceiling import conv_rule_d
 from hardgap.studies.interpolation import measure as interpolation
 from hardgap.studies.interpolation import temporal
+from hardgap.studies.interpolation.study import TEMPORAL_SIZE
 from hardgap.studies.main_table import rule_d_soft
+from hardgap.studies.measure import measure
+from hardgap.studies.study import STUDIES
 from hardgap.worlds.automaton.baselines.levels import LEVELS
 from hardgap.worlds.automaton.baselines.methods import METHODS
+from hardgap.worlds.automaton.baselines.temporal import MOST_SHOWN, STEPS, TemporalQuestion
 from hardgap.worlds.automaton.gap import Gap
 from hardgap.worlds.automaton.rule import parse_rule
 from hardgap.worlds.automaton.run import AutomatonRun
@@ -103,6 +109,25 @@ def test_the_temporal_table_carries_the_published_numbers() -> None:
     assert report["setting"]["width"] == 9
     with pytest.raises(BadInput, match="width 4"):
         temporal.temporal_report(Gap(parse_rule("D"), (2,)), width=4)
+
+
+def test_of_many_shown_cells_only_some_are_asked_for_again() -> None:
+    gap = Gap(parse_rule("150"), (2,))
+    rows = np.random.default_rng(0).integers(0, 2, (400, 9), dtype=np.uint8)
+    learn, judge = gap.trajectory(rows, STEPS), gap.trajectory(rows[:50], 1)
+    question = TemporalQuestion.draw(learn, judge, size=9_000, most_asked=20, seed=0)
+    assert (len(question.shown.labels), len(question.asked["shown"].labels)) == (9_000, MOST_SHOWN)
+    assert np.array_equal(question.asked["shown"].features, question.shown.features[:MOST_SHOWN])
+
+
+def test_the_temporal_study_takes_no_file_of_another_size_for_its_own(tmp_path: Path) -> None:
+    (kept := tmp_path / "baselines").mkdir()
+    told = {"setting": {"size": 8_000}, "methods": {"KNN (k=1)": {"holdout": 0.4}}}
+    for size, value in ((TEMPORAL_SIZE - 1, None), (TEMPORAL_SIZE, [40.0])):
+        (kept / "temporal-150-2.json").write_text(json.dumps(told | {"setting": {"size": size}}))
+        result = measure(STUDIES["interpolation/temporal"], "desk", Store(tmp_path))
+        found = {tuple(arm.labels.values()): arm.value for arm in result.arms}
+        assert found[2, "KNN (k=1)"] == value
 
 
 def test_the_ceiling_changes_nothing_but_the_network() -> None:

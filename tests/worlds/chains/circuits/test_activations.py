@@ -47,6 +47,11 @@ def test_the_lens_after_the_last_layer_is_the_network_itself(model: Seq2Seq) -> 
     right = logits.argmax(-1).numpy() == CODEC.encode(examples)[:, 1:]
     assert found["after dec-1"] == {"op1": right[:, 1].mean(), "op2": right[:, 7].mean()}
 
+    operators = CODEC.arithmetic.size + np.arange(len(CODEC.letters))
+    named = operators[logits[..., operators].argmax(-1).numpy()] == CODEC.encode(examples)[:, 1:]
+    among = logit_lens(model, CODEC, examples, among_operators=True)
+    assert among["after dec-1"] == {"op1": named[:, 1].mean(), "op2": named[:, 7].mean()}
+
 
 def test_a_probe_finds_what_is_planted_and_nothing_else(model: Seq2Seq) -> None:
     """The first operator is written into the activation at b, and only there."""

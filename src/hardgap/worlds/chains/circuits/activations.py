@@ -44,15 +44,22 @@ def cross_attention(model: Seq2Seq, codec: Codec, examples: Examples, layer: int
 
 
 @torch.no_grad()
-def logit_lens(model: Seq2Seq, codec: Codec, examples: Examples) -> dict[str, dict[str, float]]:
-    """Accuracy of each operator where it is first written, read out early: at the embedding and after each layer."""
+def logit_lens(
+    model: Seq2Seq, codec: Codec, examples: Examples, *, among_operators: bool = False
+) -> dict[str, dict[str, float]]:
+    """Accuracy of each operator where it is first written, read out early: at the embedding and after each layer.
+
+    The readout may name any token, or the likeliest operator only: early on, numbers may stand before all of them.
+    """
+    first = codec.arithmetic.size if among_operators else 0
+    tokens = slice(first, first + len(codec.letters) if among_operators else None)
     layers = {f"after dec-{i}": f"decoder.{i}.normed3" for i in range(len(model.decoder))}
     names = {"embedding": "output_embedding"} | layers
     seen = activations(model, codec, examples, list(names.values()))
     targets = codec.encode(examples)[:, 1:]
     found: dict[str, dict[str, float]] = {}
     for words, name in names.items():
-        answers = model.readout(model.decoder_norm(seen[name])).argmax(-1).cpu().numpy()
+        answers = first + model.readout(model.decoder_norm(seen[name]))[..., tokens].argmax(-1).cpu().numpy()
         places = {f"op{i + 1}": codec.places[f"op{i + 1}"][0] for i in range(codec.arithmetic.length)}
         found[words] = {op: float((answers[:, p] == targets[:, p]).mean()) for op, p in places.items()}
     return found

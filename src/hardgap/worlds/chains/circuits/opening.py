@@ -61,10 +61,12 @@ def _attention(model: Seq2Seq, codec: Codec, sets: Sets, seed: int) -> dict[str,
 
 
 def _lens(model: Seq2Seq, codec: Codec, sets: Sets, seed: int) -> dict[str, dict[str, dict[str, float]]]:
-    """Paper is silent: on which examples. On held-out and on seen ones."""
+    """Paper is silent: on which examples, among which tokens. On held-out and on seen ones, and there in both ways."""
+    seen = sets.test_seen[:MOST_SEEN]
     return {
         "holdout": logit_lens(model, codec, sets.test_holdout),
-        "seen": logit_lens(model, codec, sets.test_seen[:MOST_SEEN]),
+        "seen": logit_lens(model, codec, seen),
+        "seen, among operators": logit_lens(model, codec, seen, among_operators=True),
     }
 
 

@@ -1,0 +1,45 @@
+"""What a paper prints about single networks that it opened, beside several of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hardgap.report.verdicts import FEWEST_SEEDS, NOT_RUN, Verdict, judge_number
+from hardgap.studies.published import Found, Number
+
+POINTS = 10.0
+"""How far a median may be from a share in percent."""
+
+
+@dataclass(frozen=True)
+class OfNetworks(Number):
+    """A number of each of the paper's networks, and their mean; the value is a `spread` of ours.
+
+    Single networks are often at 0 or at 100 %, and a median jumps between them: alone it shows no difference.
+    """
+
+    each: tuple[float, ...]
+
+    def told(self, found: Found) -> str:
+        return "" if found.value is None else "{middle:g} ({least:g} to {most:g})".format(**found.value)
+
+    def compare(self, found: Found) -> Verdict:
+        here = found.value
+        if here is None:
+            return NOT_RUN
+        if here["networks"] < FEWEST_SEEDS:
+            why = f"{here['networks']} of at least {FEWEST_SEEDS} networks"
+            return Verdict("inconclusive", needed=FEWEST_SEEDS, why=why)
+        middle = judge_number(here["middle"], self.value, self.tolerance)
+        margin = self.tolerance
+        near = [one for one in self.each if here["least"] - margin <= one <= here["most"] + margin]
+        if middle.word == "reproduced" or not near:
+            return middle
+        return Verdict("inconclusive", why=f"ours lie from {here['least']:g} to {here['most']:g}")
+
+
+def spread(middle: float, values: Sequence[float]) -> dict[str, float]:
+    """What a verdict looks at of the networks' values."""
+    ends = {"middle": middle, "least": min(values), "most": max(values)}
+    return {name: round(one, 2) for name, one in ends.items()} | {"networks": len(values)}
