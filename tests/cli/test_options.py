@@ -33,7 +33,8 @@ IDS = (
     ("train 30 --hide 3 --model conv", "4844c7694014"),
     ("train D --hide 3 --model conv --positions random --until-solved 5", "b43dec639b76"),
     ('symbolic train "^|"', "f7121e8926ea"),
-    ('symbolic train "&L" --condition label-only --seed 42', "5b8c5bad3071"),
+    ('symbolic train "&L" --condition label-only --batch 128 --seed 42', "5b8c5bad3071"),
+    ('symbolic train "&L" --condition label-only --seed 42', "fbaaaed9bf02"),  # 192 since 0.2.0
     ('symbolic train "^|" --scale paper', "7c16db48aeb9"),
     (
         'symbolic train "^&" --scale smoke --steps 10 --evaluate-every 5 --batch 8 --learning-rate 0.1 --clip 0',

@@ -19,7 +19,7 @@ from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.runs.store import Store
 from hardgap.studies.kept import kept_file
-from hardgap.studies.measure import StudyResult
+from hardgap.studies.measure import Measured, StudyResult
 from hardgap.studies.networks import POINTS, OfNetworks, spread
 from hardgap.studies.study import Arm, study
 from hardgap.studies.symbolic import published
@@ -153,14 +153,14 @@ def inside_tables(results: Sequence[StudyResult]) -> list[Table]:
 
 
 def _table(one: StudyResult) -> Table:
-    rows: list[list[object]] = []
-    for arm in one.arms:
-        assert isinstance(arm.published, OfNetworks)
-        value = arm.value
-        ours = ["", "", ""] if value is None else [
-            value["networks"], f"{value['middle']:.1f}", f"{value['least']:.1f} to {value['most']:.1f}"
-        ]  # fmt: skip
-        verdict = arm.comparison
-        rows.append([*arm.labels.values(), f"{arm.published.value:g}", *ours, verdict.verdict, verdict.why])
-    columns = ["pair", "of", "published %", "networks", "median %", "range %", "verdict", "why"]
-    return Table(f"{one.name}: {one.study.claim}", columns, rows, columns[2:6], detail=["why"])
+    columns = ["pair", "of", "published %", "networks", "median %", "range %", "verdict"]
+    return Table(f"{one.name}: {one.study.claim}", columns, [_row(arm) for arm in one.arms], columns[2:6])
+
+
+def _row(arm: Measured) -> list[object]:
+    assert isinstance(arm.published, OfNetworks)
+    ours: list[object] = ["", "", ""]
+    if arm.value is not None:
+        ends = f"{arm.value['least']:.1f} to {arm.value['most']:.1f}"
+        ours = [arm.value["networks"], f"{arm.value['middle']:.1f}", ends]
+    return [*arm.labels.values(), f"{arm.published.value:g}", *ours, arm.comparison.verdict]
