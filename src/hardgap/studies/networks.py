@@ -32,9 +32,8 @@ class OfNetworks(Number):
             why = f"{here['networks']} of at least {FEWEST_SEEDS} networks"
             return Verdict("inconclusive", needed=FEWEST_SEEDS, why=why)
         middle = judge_number(here["middle"], self.value, self.tolerance)
-        margin = self.tolerance
-        near = [one for one in self.each if here["least"] - margin <= one <= here["most"] + margin]
-        if middle.word == "reproduced" or not near:
+        inside = [one for one in self.each if here["least"] <= one <= here["most"]]
+        if middle.word == "reproduced" or not inside:
             return middle
         return Verdict("inconclusive", why=f"ours lie from {here['least']:g} to {here['most']:g}")
 

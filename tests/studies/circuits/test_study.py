@@ -32,6 +32,8 @@ from hardgap.worlds.automaton.gap import Gap
 from hardgap.worlds.automaton.rule import parse_rule
 from hardgap.worlds.automaton.scales import base
 
+RESULTS = Path(__file__).parents[3] / "results"
+
 
 def test_the_constructed_network_gives_the_numbers_that_were_put_there(tmp_path: Path) -> None:
     rule = parse_rule("150")
@@ -101,3 +103,14 @@ def test_a_replica_is_opened_if_it_is_solved_as_well_and_says_what_it_is(
         open_networks("smoke", store, tmp_path, silent, lambda: False)
     found = json.loads((tmp_path / f"circuit-{run.id}.json").read_text())
     assert (found["replica"], found["about"]) == (True, f"{run.describe()}, a replica")
+
+
+def test_a_committed_analysis_that_is_not_marked_is_of_the_committed_run_itself() -> None:
+    """Another network never passes for the run whose id it carries."""
+    for path in (RESULTS / "circuits").glob("circuit-*.json"):
+        opened = json.loads(path.read_text())
+        kept = json.loads(next(RESULTS.rglob(f"{opened['run']}.json")).read_text())
+        ends = [[one[name] for name in ("step", "visible", "holdout")] for one in (opened, kept["curve"][-1])]
+        own = ends[0] == ends[1] and opened["versions"].get("engine") == kept["versions"].get("engine")
+        assert own or opened["replica"], path.name
+        assert opened.get("replica", False) == opened["about"].endswith(", a replica")

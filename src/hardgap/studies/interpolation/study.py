@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 SEEDS = range(3)
 """Of rows, cells and trees of the temporal baseline; the paper names none."""
 TEMPORAL_SIZE = 80_000
-"""Cells that it learns from. The paper took all, 7 million; from 800,000 a single tree has 573,000 nodes."""
+"""Cells that it learns from. The paper took all, 7 million: hours of trees (docs/baselines.md)."""
 HERE = "hardgap.studies.interpolation.study"
 
 
