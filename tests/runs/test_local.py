@@ -138,6 +138,23 @@ def test_a_sweep_trains_everything_and_a_failing_run_spoils_nothing(
     assert logged(store, "claim") == sorted([broken.id, *(run.id for run in runs)])
 
 
+def test_a_worker_is_started_once_for_all_runs_of_a_sweep(
+    store: Store, tiny: Tiny, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Loading torch takes seconds, and a run at this size a fraction of one."""
+    started, start = [], local.Workers._start
+
+    def noted(workers: local.Workers) -> subprocess.Popen[bytes]:
+        started.append(process := start(workers))
+        return process
+
+    monkeypatch.setattr(local.Workers, "_start", noted)
+    runs = [tiny(seed=seed) for seed in range(3)]
+    assert run_sweep(store, runs, workers=1) == "finished"
+    assert logged(store, "finish") == sorted(run.id for run in runs)
+    assert len(started) == 1
+
+
 def test_a_plugin_that_nobody_named_is_refused_before_anything_is_queued(store: Store, tiny: Tiny) -> None:
     strange = tiny(model={"kind": "plugin", "factory": "pydoc:pipepager", "args": {"cmd": "true"}})
     with pytest.raises(BadInput, match="pydoc:pipepager is named by a stored run, not by you"):

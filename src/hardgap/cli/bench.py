@@ -16,7 +16,7 @@ Measured = tuple[Any, list[Table]]
 
 def bench(
     what: Annotated[
-        Literal["all", "training", "rollout", "symbolic", "scale", "gpu"],
+        Literal["all", "training", "rollout", "symbolic", "run", "scale", "gpu"],
         Parameter(help="Which of them; all: the first three."),
     ] = "all",
     /,
@@ -34,6 +34,7 @@ def bench(
     training: the native engine, the eager one and a plain PyTorch script, on one core and on the whole machine.
     rollout: CellPyLib and CAX against the bit-sliced stepper (needs `pip install hardgap[bench]`).
     symbolic: training and decoding of Experiment 2, the same contenders (the plain script is an nn.Transformer).
+    run: where the processor time of a whole run goes, at desk scale: steps, evaluations, data, what is kept.
     gpu: runs one at a time against stacks of them (`--stack`), at both shapes.
     scale: what a sweep costs besides training, local and on Ray (needs `pip install hardgap[ray]`; docs/scale.md).
 
@@ -52,8 +53,9 @@ def bench(
         "rollout": lambda: _rollout(rounds),
         "symbolic": lambda: _symbolic(updates, examples, rounds),
     }
-    if what == "scale":
-        parts = {"scale": lambda: _scale(runs)}
+    alone: dict[str, Callable[[], Measured]] = {"run": _whole_run, "scale": lambda: _scale(runs)}
+    if what in alone:
+        parts = alone
     found = {name: measure() for name, measure in parts.items() if what in ("all", name)}
     tables = [table for _, several in found.values() for table in several]
     output.show({name: data for name, (data, _) in found.items()}, tables)
@@ -88,6 +90,18 @@ def _training(updates: int, rounds: int) -> Measured:
         title = f"The same on the whole machine: {whole['processes']} processes, {whole['engine']}"
         tables.append(Table(title, ["field", "value"], rows))
     return found, tables
+
+
+def _whole_run() -> Measured:
+    from hardgap.bench.whole_run import PARTS, RUNS, measure_run
+
+    found = {name: measure_run(run, _say) for name, run in RUNS.items()}
+    each = list(found.values())
+    rows = [[part, *(f"{100 * one['shares'][part]:.1f} %" for one in each)] for part in PARTS]
+    rows.append(["processor seconds", *(f"{sum(one['cpu_seconds'].values()):.1f}" for one in each)])
+    rows += [[count, *(str(one[count]) for one in each)] for count in ("steps", "evaluated")]
+    title = f"Where a whole run's processor time goes, {each[0]['engine']}"
+    return found, [Table(title, ["part", *found], rows, right=list(found))]
 
 
 def _step(row: dict[str, Any]) -> list[str]:

@@ -1,4 +1,5 @@
 // Calls everything in the kernel with memory of exactly the size that it asks for, so that sanitizers notice one byte more.
+// Prints what it got, a line a call, so that one processor's answers can be held against another's.
 #include "kernel.cpp"
 
 #include <cstdio>
@@ -6,12 +7,27 @@
 
 struct Array {  // on the heap, alone
     float *at;
-    explicit Array(long floats) : at((float *)aligned_alloc(64, (floats * 4 + 63) / 64 * 64)) {
-        for (long i = 0; i < floats; i++) at[i] = float(rand()) / RAND_MAX - 0.5f;
+    explicit Array(long floats, bool given = true) : at((float *)aligned_alloc(64, (floats * 4 + 63) / 64 * 64)) {
+        for (long i = 0; i < floats; i++) at[i] = given ? float(rand()) / RAND_MAX - 0.5f : NAN;
     }
     ~Array() { free(at); }
     Array(const Array &) = delete;
 };
+struct Space : Array {  // for the kernel: as much as it asks for, which is more for some processors, and nothing in it
+    explicit Space(long floats) : Array(floats, false) {}
+};
+
+static double size_of(const float *of, long n) {
+    double squares = 0;
+    for (long i = 0; i < n; i++) squares += double(of[i]) * of[i];
+    return sqrt(squares);
+}
+// A value, and the length of all gradients together
+static void tell(double value, const std::vector<float *> &gradients, const std::vector<long> &lengths) {
+    double squares = 0;
+    for (size_t i = 0; i < lengths.size(); i++) squares += pow(size_of(gradients[i], lengths[i]), 2);
+    printf("%.9g %.9g\n", value, sqrt(squares));
+}
 
 static void exercise(const int32_t (&sizes)[5], long rows, long steps) {
     const long W = sizes[0], D = sizes[1], F = sizes[3];
@@ -29,18 +45,22 @@ static void exercise(const int32_t (&sizes)[5], long rows, long steps) {
         }
     given.assign(parameters.begin(), parameters.end());
     Array cells(rows * W), logits(rows * W), d(rows * W), dcells(rows * W), targets(steps * rows * W), mask(steps * rows * W);
-    Array memory(hardgap_memory_floats(sizes, rows)), work(hardgap_work_floats(sizes)), whole(hardgap_loss_floats(sizes, steps));
+    Space memory(hardgap_memory_floats(sizes, rows)), work(hardgap_work_floats(sizes)), whole(hardgap_loss_floats(sizes, steps));
     hardgap_forward(sizes, given.data(), rows, cells.at, logits.at, nullptr, work.at);
     hardgap_forward(sizes, given.data(), rows, cells.at, logits.at, memory.at, work.at);
     hardgap_backward(sizes, given.data(), rows, cells.at, memory.at, d.at, dcells.at, gradients.data(), work.at);
     hardgap_backward(sizes, given.data(), rows, cells.at, memory.at, d.at, nullptr, gradients.data(), work.at);
+    tell(size_of(logits.at, rows * W), gradients, lengths);
+    printf("%.9g\n", size_of(dcells.at, rows * W));
     Array weights(steps), inverse(rows * W), noise(rows * W), rounded(rows * W), dinverse(rows * W);
     std::vector<Feedback> feedback(steps, {inverse.at, noise.at, rounded.at, dinverse.at});
     for (Regime regime : {Regime{1, 0, 0}, Regime{1, 1, 1}, Regime{0.5f, -1, 0}})
-        hardgap_loss(sizes, given.data(), rows, steps, cells.at, targets.at, mask.at, weights.at, &regime, feedback.data(),
-                     gradients.data(), whole.at);
+        tell(hardgap_loss(sizes, given.data(), rows, steps, cells.at, targets.at, mask.at, weights.at, &regime,
+                          feedback.data(), gradients.data(), whole.at),
+             gradients, lengths);
     hardgap_adam(counts.size(), counts.data(), parameters.data(), gradients.data(), means.data(), squares.data(), 1e-3,
                  0.9, 0.999, 1e-8, 1);
+    tell(0, parameters, lengths);
     for (std::vector<float *> *each : {&parameters, &gradients, &means, &squares})
         for (float *array : *each) free(array);
 }
@@ -64,11 +84,13 @@ static void exercise_seq2seq(const int32_t (&sizes)[7], long rows, long T) {
     std::vector<Token> inputs(rows * S), sequences(rows * (T + 1)), tokens(rows * T);
     for (std::vector<Token> *each : {&inputs, &sequences, &tokens})
         for (Token &token : *each) token = rand() % V;
-    Array work(hardgap_seq2seq_floats(sizes, T)), decoding(hardgap_greedy_floats(sizes, T));
+    Space work(hardgap_seq2seq_floats(sizes, T)), decoding(hardgap_greedy_floats(sizes, T));
     Array logits(rows * T * V), confidence(rows * T);
-    hardgap_seq2seq_loss(sizes, given.data(), rows, T, inputs.data(), sequences.data(), gradients.data(), work.at);
+    tell(hardgap_seq2seq_loss(sizes, given.data(), rows, T, inputs.data(), sequences.data(), gradients.data(), work.at),
+         gradients, lengths);
     hardgap_seq2seq_logits(sizes, given.data(), rows, T, inputs.data(), tokens.data(), logits.at, work.at);
     hardgap_greedy(sizes, given.data(), rows, T, inputs.data(), sequences.data(), confidence.at, decoding.at);
+    printf("%.9g %.9g\n", size_of(logits.at, rows * T * V), size_of(confidence.at, rows * T));
     for (std::vector<float *> *each : {&parameters, &gradients})
         for (float *array : *each) free(array);
 }

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,17 @@ from hardgap.nn.native import engine, library
 ROOT = Path(__file__).parents[3]
 COMPILER = shutil.which("g++") or shutil.which("c++")
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="there is no C++ compiler")
+FOR_ARM = shutil.which("aarch64-linux-gnu-g++")
+EMULATOR = shutil.which("qemu-aarch64") or shutil.which("qemu-aarch64-static")
+needs_arm = pytest.mark.skipif(FOR_ARM is None, reason="no compiler for aarch64 (Debian: g++-aarch64-linux-gnu)")
+
+
+def exercise(compiler: str | None, flags: Sequence[str], into: Path) -> Path:
+    """A program that calls everything in the kernel."""
+    flags = [*(flag for flag in building.FLAGS if flag not in ("-O3", "-shared")), *flags]
+    command = [str(compiler), *flags, f"-I{building.HERE}", '-DSOURCE=""', '-DCOMPILER=""']
+    subprocess.run([*command, str(Path(__file__).with_name("exercise.cpp")), "-o", str(into)], check=True)
+    return into
 
 
 def test_without_a_compiler_there_is_a_reason(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -53,13 +65,36 @@ def test_what_is_no_library_is_not_used(tmp_path: Path) -> None:
 def test_sanitizers_find_nothing(build: str, tmp_path: Path) -> None:
     if not library.runs_here(build):
         pytest.skip("needs another processor")
-    program = tmp_path / "exercise"
-    flags = [flag for flag in building.FLAGS if flag not in ("-O3", "-shared")] + list(building.BUILDS[build])
     sanitize = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-Wno-ignored-attributes"]
-    command = [str(COMPILER), *flags, *sanitize, f"-I{building.HERE}", '-DSOURCE=""', '-DCOMPILER=""']
-    subprocess.run([*command, str(Path(__file__).with_name("exercise.cpp")), "-o", str(program)], check=True)
+    program = exercise(COMPILER, [*building.BUILDS[build], *sanitize], tmp_path / "exercise")
     done = subprocess.run([program], capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr[-4000:]
+    assert (done.returncode, done.stdout.splitlines()[-1:]) == (0, ["done"]), done.stderr[-4000:]
+
+
+@pytest.mark.slow
+@needs_arm
+def test_the_portable_build_compiles_for_neon_without_a_warning(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("CXX", str(FOR_ARM))
+    monkeypatch.setattr(building, "BUILDS", {"portable": ()})
+    (made,) = building.build_all(tmp_path, extra=("-Werror",))
+    assert made.read_bytes()[18:20] == b"\xb7\x00"  # EM_AARCH64, in the header of an ELF file
+
+
+@pytest.mark.slow
+@needs_arm
+@needs_compiler
+@pytest.mark.skipif(EMULATOR is None, reason="nothing here runs a program for aarch64 (Debian: qemu-user)")
+def test_neon_computes_what_this_processor_does(tmp_path: Path) -> None:
+    here = [exercise(COMPILER, ["-O2"], tmp_path / "here")]
+    there = [EMULATOR, exercise(FOR_ARM, ["-O2", "-static"], tmp_path / "there")]
+    said, expected = (subprocess.run(run, capture_output=True, text=True, check=True).stdout for run in (there, here))
+    (*found, done), (*exact, _) = said.splitlines(), expected.splitlines()
+    assert done == "done"
+    assert len(found) > 50
+    for one, other in zip(found, exact, strict=True):
+        assert [float(n) for n in one.split()] == pytest.approx([float(n) for n in other.split()], rel=1e-4), other
 
 
 @pytest.mark.slow
