@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -35,7 +35,10 @@ def baselines(
         list[str] | None,
         Parameter(help="KNN, GP, RBF SVM, RF, KRR, majority, or your own package.module:factory; repeatable."),
     ] = None,
-    size: Annotated[int | None, Parameter(help="Examples to learn from; 2000, with --temporal 8000.")] = None,
+    size: Annotated[
+        int | Literal["all"] | None, Parameter(help="Examples to learn from; 2000, with --temporal 8000, or all.")
+    ] = None,
+    rows: Annotated[int, Parameter(help="With --temporal: rows whose cells are learned from.")] = 20_000,
     sizes: Annotated[str | None, Parameter(help="Several, e.g. 500,1000,2000: does the answer depend on it?")] = None,
     figure: Annotated[Path | None, Parameter(help="Also draw it: FILE.svg, .png or .pdf.")] = None,
     seed: int = 0,
@@ -58,6 +61,7 @@ def baselines(
         hardgap baselines --rule 150 --hide 3
         hardgap baselines --rule D --hide-random 8 --method sklearn.naive_bayes:BernoulliNB
         hardgap baselines --rule 150 --hide 2 --temporal
+        hardgap baselines --rule 150 --hide 2 --temporal --rows 200 --size all
     """
     if rule is None:
         if temporal or hide is not None or hide_random is not None:
@@ -69,10 +73,13 @@ def baselines(
     check_seed(seed)
     check_figure(figure)
     chosen = _methods(method or [], temporal=temporal)
+    if size == "all" and not temporal:
+        raise BadInput("--size all goes with --temporal; elsewhere it is a number of examples")
     if rule is None:
+        assert size != "all"
         report = _of_runs(store, runs, solved, at_most, chosen, size, sizes, seed, trust=trust)
     elif temporal:
-        report = _temporal(parse_gap(rule, hide, hide_random, hide_seed), width, size, chosen, seed)
+        report = _temporal(parse_gap(rule, hide, hide_random, hide_seed), width, rows, size, chosen, seed)
     else:
         report = _truth_table(parse_gap(rule, hide, hide_random, hide_seed), chosen, seed)
     if figure is not None:
@@ -148,12 +155,16 @@ def _truth_table(gap: Gap, methods: tuple[Method, ...], seed: int) -> dict[str, 
         return truth_table_report(gap, methods, seed, progress)
 
 
-def _temporal(gap: Gap, width: int, size: int | None, methods: tuple[Method, ...], seed: int) -> dict[str, Any]:
-    from hardgap.studies.interpolation import temporal as study
+def _temporal(
+    gap: Gap, width: int, rows: int, size: int | Literal["all"] | None, methods: tuple[Method, ...], seed: int
+) -> dict[str, Any]:
+    from hardgap.studies.interpolation.temporal import SIZE, temporal_report
 
-    size = study.SIZE if size is None else size
+    cells = None if size == "all" else SIZE if size is None else size
     with one_thread(), show_parts() as progress:
-        return study.temporal_report(gap, width=width, size=size, methods=methods, seed=seed, on_progress=progress)
+        return temporal_report(
+            gap, width=width, rows=rows, size=cells, methods=methods, seed=seed, on_progress=progress
+        )
 
 
 @contextmanager

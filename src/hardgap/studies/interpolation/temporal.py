@@ -25,24 +25,30 @@ def temporal_report(
     gap: Gap,
     *,
     width: int = WIDTH,
-    size: int = SIZE,
+    rows: int = ROWS,
+    size: int | None = SIZE,
     methods: Sequence[Method] = TEMPORAL_METHODS,
     seed: int = 0,
     on_progress: Progress = silent,
 ) -> dict[str, Any]:
-    """Appendix C's table for one gap, as plain data; shares in [0, 1], published numbers in percent."""
+    """Appendix C's table for one gap, as plain data; shares in [0, 1], published numbers in percent.
+
+    Learned from are so many visible cells of so many rows, or with size None all of them.
+    """
     cells = 2 * gap.rule.radius + 1
     if width < cells:
         raise BadInput(f"width {width}: a radius-{gap.rule.radius} rule needs at least {cells} cells", of="width")
-    if size < 2:
+    if rows < 1:
+        raise BadInput(f"rows {rows}: at least one row is needed", of="rows")
+    if size is not None and size < 2:
         raise BadInput(f"size {size}: a method needs at least 2 examples to learn from", of="size")
-    learn, judge = split_rows(width, ROWS, TEST_ROWS, seed)
+    learn, judge = split_rows(width, rows, TEST_ROWS, seed)
     table = measure_temporal(gap, learn, judge, methods, size=size, seed=seed, on_progress=on_progress)
     published = TEMPORAL.get(gap.hidden, {}) if gap.rule.name == "150" else {}
     return {
         "kind": "temporal",
         "about": gap.describe(),
-        "setting": {"width": width, "rows": ROWS, "size": size, "steps": STEPS, "seed": seed},
+        "setting": {"width": width, "rows": rows, "size": size or "all", "steps": STEPS, "seed": seed},
         "versions": made_with(),
         "methods": {name: asdict(accuracy) for name, accuracy in table.items()},
         "published": {name: value for name, value in published.items() if name in table},

@@ -15,7 +15,6 @@ from hardgap.runs.store import Store
 from hardgap.studies.ceiling import conv_rule_d
 from hardgap.studies.interpolation import measure as interpolation
 from hardgap.studies.interpolation import temporal
-from hardgap.studies.interpolation.study import TEMPORAL_SIZE
 from hardgap.studies.main_table import rule_d_soft
 from hardgap.studies.measure import measure
 from hardgap.studies.study import STUDIES
@@ -123,7 +122,7 @@ def test_of_many_shown_cells_only_some_are_asked_for_again() -> None:
 def test_the_temporal_study_takes_no_file_of_another_size_for_its_own(tmp_path: Path) -> None:
     (kept := tmp_path / "baselines").mkdir()
     told = {"setting": {"size": 8_000}, "methods": {"KNN (k=1)": {"holdout": 0.4}}}
-    for size, value in ((TEMPORAL_SIZE - 1, None), (TEMPORAL_SIZE, [40.0])):
+    for size, value in ((80_000, None), ("all", [40.0])):
         (kept / "temporal-150-2.json").write_text(json.dumps(told | {"setting": {"size": size}}))
         result = measure(STUDIES["interpolation/temporal"], "desk", Store(tmp_path))
         found = {tuple(arm.labels.values()): arm.value for arm in result.arms}

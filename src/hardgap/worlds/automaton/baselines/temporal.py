@@ -6,25 +6,33 @@ from; asked for are cells at t = 1 of rows that were not shown. No representatio
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardgap.core.errors import BadInput
 from hardgap.core.progress import Progress, silent
+from hardgap.worlds.automaton.baselines.every_cell import forest_answers, neighbour_answers
 from hardgap.worlds.automaton.baselines.methods import Features, Labels, Method, NearestVote, fit, forest
 from hardgap.worlds.automaton.gap import Gap, Trajectory
 
 STEPS = 4
 MOST_SHOWN = 8000
 """Shown cells that are asked for again."""
+TREES = {"RF (500 trees)": 500, "RF (100 trees)": 100}
+VOTERS = {"KNN (k=1)": 1, "KNN (k=5)": 5}
+
+
+def _voters(k: int, seed: int) -> NearestVote:
+    return NearestVote(k)
+
+
 TEMPORAL_METHODS = (
-    Method("RF (500 trees)", lambda seed: forest(500, seed), "500 trees"),
-    Method("RF (100 trees)", lambda seed: forest(100, seed), "100 trees"),
-    Method("KNN (k=1)", lambda seed: NearestVote(1), "k=1, Euclidean"),
-    Method("KNN (k=5)", lambda seed: NearestVote(5), "k=5, Euclidean"),
+    *(Method(name, partial(forest, trees), f"{trees} trees") for name, trees in TREES.items()),
+    *(Method(name, partial(_voters, k), f"k={k}, Euclidean") for name, k in VOTERS.items()),
 )
 
 
@@ -75,6 +83,19 @@ class TemporalQuestion:
         fitted = fit(method, self.shown.features, self.shown.labels, seed)
         return {name: fitted.predict(cells.features) for name, cells in self.asked.items()}
 
+    def answers_of_all(
+        self, learn: Trajectory, names: Iterable[str], seed: int, on_progress: Progress = silent
+    ) -> Iterator[tuple[str, dict[str, Labels]]]:
+        """Labels by forests and neighbours that have learned from every visible cell of these rollouts."""
+        features = np.concatenate([cells.features for cells in self.asked.values()])
+        ends = np.cumsum([len(cells.labels) for cells in self.asked.values()])[:-1]
+        trees, voters = ({name: known[name] for name in names if name in known} for known in (TREES, VOTERS))
+        forests = forest_answers(learn, features, set(trees.values()), seed, on_progress) if trees else {}
+        votes = neighbour_answers(learn, features, set(voters.values()), seed) if voters else {}
+        for name in names:
+            labels = forests[TREES[name]] if name in trees else votes[VOTERS[name]]
+            yield name, dict(zip(self.asked, np.split(labels, ends), strict=True))
+
 
 @dataclass(frozen=True)
 class TemporalAccuracy:
@@ -91,20 +112,39 @@ def measure_temporal(
     judge: NDArray[np.uint8],
     methods: Iterable[Method] = TEMPORAL_METHODS,
     *,
-    size: int,
+    size: int | None,
     most_asked: int = 2000,
     seed: int = 0,
     on_progress: Progress = silent,
 ) -> dict[str, TemporalAccuracy]:
-    """Appendix C's table for one gap; `learn` and `judge` are first rows [rows, width]."""
-    steps = gap.trajectory(learn, STEPS), gap.trajectory(judge, 1)
-    question = TemporalQuestion.draw(*steps, size=size, most_asked=most_asked, seed=seed)
-    methods, table = tuple(methods), {}
+    """Appendix C's table for one gap, learned from so many visible cells, or with size None from all of them.
+
+    `learn` and `judge` are first rows [rows, width].
+    """
+    truth, judged = gap.trajectory(learn, STEPS), gap.trajectory(judge, 1)
+    question = TemporalQuestion.draw(truth, judged, size=size or most_asked, most_asked=most_asked, seed=seed)
+    if size is None:
+        names = [method.name for method in methods]
+        if others := [name for name in names if name not in TREES | VOTERS]:
+            able = ", ".join(TREES | VOTERS)
+            raise BadInput(
+                f"{others[0]} cannot learn from all cells: give a number of them, or choose {able}", of="size"
+            )
+        answered = dict(question.answers_of_all(truth, names, seed, on_progress))
+    else:
+        answered = dict(_one_by_one(question, tuple(methods), seed, on_progress))
+    return {
+        name: TemporalAccuracy(
+            **{kind: round(float((labels[kind] == cells.labels).mean()), 6) for kind, cells in question.asked.items()}
+        )
+        for name, labels in answered.items()
+    }
+
+
+def _one_by_one(
+    question: TemporalQuestion, methods: tuple[Method, ...], seed: int, on_progress: Progress
+) -> Iterator[tuple[str, dict[str, Labels]]]:
     for done, method in enumerate(methods):
         on_progress(f"first row, position, timestep: {method.name}", done, len(methods))
-        answers = question.answer(method, seed)
-        table[method.name] = TemporalAccuracy(
-            **{name: round(float((answers[name] == cells.labels).mean()), 6) for name, cells in question.asked.items()}
-        )
+        yield method.name, question.answer(method, seed)
     on_progress("done", len(methods), len(methods))
-    return table
