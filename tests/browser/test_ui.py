@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -17,25 +16,12 @@ from urllib.request import urlopen
 import pytest
 
 pytestmark = pytest.mark.slow
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 PHONE, DESK = {"width": 375, "height": 800}, {"width": 1200, "height": 900}
 SECONDS = 15 * 60
 """How long to wait for what must happen: a busy machine is slow, not wrong."""
 REFUSAL = "the server responded with a status of 400"
 """What the browser itself notes when a wrong rule is refused in a sentence."""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright drives the browser")
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        pytest.skip(f"there is no browser to open the page with: install one of {', '.join(BROWSERS)}")
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")

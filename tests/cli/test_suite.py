@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from hardgap.cli import main
+from hardgap.suites.card import read_card
 
 Call = Callable[..., tuple[int, str, str]]
 TINY = ("--quick", "--scale", "smoke", "--seeds", "1", "--no-certify", "--workers", "1")
@@ -53,12 +54,23 @@ def test_a_network_of_ones_own_is_judged_checked_and_compared(call: Call, tmp_pa
     assert (tmp_path / "again.json").read_text() == (tmp_path / found["card"]).read_text()
     assert "This is the quick part, a subset of the suite" in again[1]
 
-    code, out, _ = call("suite", "verify", "again.json", "--share", "0.05", "--workers", "1", "--json")
+    twice = ["2" if option == "1" else option for option in TINY]
+    elsewhere = ("--store", tmp_path / "elsewhere", "--add-to", "again.json")
+    added = call("suite", "run", "suitenets:make", "--recipe", "suitenets:colder", *twice, *elsewhere, "--json")
+    assert "23 of 46 runs to train" in added[2]
+    one, two = (read_card(tmp_path / name) for name in (found["card"], "again.json"))
+    assert [run.model_dump() for run in two.runs[:23]] == [run.model_dump() for run in one.runs]
+    assert {run.seed for run in two.runs[23:]} == {1}
+    refused = call("suite", "run", "gru", *TINY, "--add-to", "again.json")
+    assert refused[0] == 2
+    assert "--add-to: that card is about another network: suitenets:make, not gru" in refused[2]
+
+    code, out, _ = call("suite", "verify", found["card"], "--share", "0.05", "--workers", "1", "--json")
     assert (code, json.loads(out)["confirmed"]) == (0, True)
     assert {run["verdict"] for run in json.loads(out)["runs"]} == {"same curve"}
 
     call("suite", "run", "solver", "--quick")
-    code, out, _ = call("suite", "compare", "again.json", "v1-quick-solver.json", "--json")
+    code, out, _ = call("suite", "compare", found["card"], "v1-quick-solver.json", "--json")
     compared = json.loads(out)["compared"][0]
     assert (code, compared["both"] + compared["only second"]) == (0, 18)  # the private parts are of other seeds
 
@@ -74,6 +86,7 @@ def test_a_network_of_ones_own_is_judged_checked_and_compared(call: Call, tmp_pa
         (("run", "gru", "--card", "no/such/folder/card.json"), "--card no/such/folder/card.json cannot be written"),
         (("run", "gru", "--budget", "soon"), "--budget soon: write a time"),
         (("run", "gru", "--no-run"), "there is no store"),
+        (("run", "gru", "--add-to", "missing.json"), "missing.json is not a card of a suite"),
         (("verify", "missing.json"), "missing.json is not a card of a suite"),
         (("compare", "missing.json", "missing.json"), "missing.json is not a card of a suite"),
     ],
@@ -104,20 +117,24 @@ def test_a_computed_reference_cannot_be_trained_again(call: Call) -> None:
     assert "majority is not trained" in err
 
 
-def test_the_atlas_tells_the_eight_gaps_of_a_rule_without_any_run(call: Call) -> None:
-    code, out, _ = call("atlas", "150", "--json")
+def test_the_atlas_tells_the_eight_gaps_of_a_rule_without_any_run(call: Call, tmp_path: Path) -> None:
+    (empty := tmp_path / "results").mkdir()
+    code, out, _ = call("atlas", "150", "--results", empty, "--json")
     cells = json.loads(out)
     assert code == 0
     assert [cell["determined"] for cell in cells] == [2] * 8
     assert {cell["similarity"] for cell in cells} == {"wrong"}
     assert [cell["trained"] for cell in cells] == [None] * 8
-    assert "not yet" in call("atlas", "150")[1]
+    assert "not yet" in call("atlas", "150", "--results", empty)[1]
 
 
 def test_the_atlas_reads_committed_runs(call: Call) -> None:
     results = Path(__file__).parents[2] / "results"
     cells = json.loads(call("atlas", "110", "--results", results, "--json")[1])
     assert {cell["trained"]["settled"] for cell in cells} == {"recovered"}
+    shown = call("atlas", "110", "--results", results)[1]
+    assert all(cell["trained"]["run"] in shown for cell in cells)
+    assert "`hardgap runs retrain RUN`" in shown
 
 
 def test_the_atlas_brings_the_committed_runs_along(call: Call) -> None:

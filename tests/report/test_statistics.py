@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from hardgap.report.statistics import holm, mean_interval, same_rate_p, wilson
+from hardgap.report.statistics import holm, mean_interval, ratio_interval, same_rate_p, wilson
 
 
 @pytest.mark.parametrize(("successes", "n"), [(0, 10), (1, 10), (8, 80), (47, 60), (10, 10)])
@@ -39,3 +39,17 @@ def test_holms_correction_keeps_the_order_and_multiplies_by_what_is_left() -> No
     assert holm([0.04, 0.001, 0.03, 0.9]) == pytest.approx([0.09, 0.004, 0.09, 0.9])
     assert holm([0.5, 0.6]) == [1.0, 1.0]
     assert holm([]) == []
+
+
+def test_the_interval_of_a_ratio_draws_within_groups() -> None:
+    """Groups far apart, each without spread, leave nothing open; the same values in one group leave much."""
+    apart, even = [[0.2] * 3, [0.8] * 3], [[0.5] * 3]
+    assert ratio_interval(even, apart) == pytest.approx((1.0, 1.0))
+    low, high = ratio_interval(even, [[0.2] * 3 + [0.8] * 3])
+    assert low < 0.8 < 1.2 < high
+    assert ratio_interval(even, [[0.2] * 3 + [0.8] * 3]) == (low, high)  # always the same draws
+
+
+def test_a_group_counts_by_how_many_it_has() -> None:
+    low, high = ratio_interval([[0.4, 0.4]], [[0.1, 0.1, 0.1], [0.3]])
+    assert (low, high) == pytest.approx((0.375, 0.375))  # 0.15 of 0.4

@@ -13,12 +13,14 @@ from hardgap.report.verdicts import (
     Verdict,
     corrected,
     judge_count,
+    judge_majority,
     judge_mean,
     judge_number,
     judge_pairs,
     judge_parts,
     judge_range,
     judge_statement,
+    judge_within,
     settled,
     summed_up,
 )
@@ -89,7 +91,8 @@ def of_ten(counts: dict[int, int]) -> dict[int, tuple[int, int]]:
 def test_a_total_cannot_hide_that_single_patterns_differ() -> None:
     found = judge_parts(of_ten(OURS), of_ten(PAPER))
     assert found.verdict == "differs (higher)"
-    assert found.why == "pattern 2: 10/10 against 4/10"
+    assert found.why.startswith("pattern 2: 10/10 against 4/10 (all patterns tested at once")
+    assert judge_count((10, 10), (4, 10)).p == pytest.approx(0.011, abs=5e-4)  # by itself, it fails among many rows
 
 
 def test_parts_that_cancel_out_are_found() -> None:
@@ -156,6 +159,63 @@ def test_ranges(found: tuple[float, float] | None, published: tuple[float, float
     assert judged.why == ("neither the same nor apart by more than 10 points" if verdict == "inconclusive" else "")
 
 
+def test_more_runs_do_not_settle_a_range_and_that_is_said() -> None:
+    found = judge_range((40, 60), (0, 100), 10)
+    assert (found.needed, "values behind the published range" in found.settles) == (None, True)
+
+
+@pytest.mark.parametrize(
+    ("count", "most", "verdict"),
+    [((0, 0), True, "not run"), ((9, 12), True, "inconclusive"), ((18, 24), True, "holds"),
+     ((18, 24), False, "does not hold as written"), ((2, 20), False, "holds")],
+)  # fmt: skip
+def test_a_majority_has_to_leave_out_one_half(count: tuple[int, int], most: bool, verdict: str) -> None:
+    assert judge_majority(count, most, "9 of 12").verdict == verdict
+
+
+def test_the_n_that_would_settle_a_majority_is_told_or_that_none_would() -> None:
+    few = judge_majority((9, 12), True, "9 of 12")
+    assert (few.why, few.needed) == ("9 of 12", 30)
+    assert judge_majority((6, 12), True, "").settles == "320 runs here would not settle it"  # one half, for ever
+
+
+@pytest.mark.parametrize(
+    ("interval", "verdict"),
+    [((0.4, 0.6), "holds"), ((0.1, 0.3), "differs (lower)"), ((0.7, 0.9), "differs (higher)"),
+     ((0.21, 0.35), "inconclusive"), ((0.2, 0.8), "inconclusive")],
+)  # fmt: skip
+def test_a_number_is_within_bounds_if_its_interval_is(interval: tuple[float, float], verdict: str) -> None:
+    found = judge_within(interval, sum(interval) / 2, (1 / 3, 2 / 3), 6, "seeds")
+    assert found.verdict == verdict
+    assert (found.settles != "") == (verdict == "inconclusive")
+
+
+def test_on_the_very_bound_no_number_of_seeds_settles_it() -> None:
+    assert judge_within((0.2, 0.4), 0.3, (0.3, 0.6), 6, "seeds").settles == "320 seeds would not settle it"
+
+
+def test_two_samples_of_ours_grow_together() -> None:
+    """What 320 more runs of one side would not settle, a few more of both may; and nobody blames the paper's six."""
+    ours, other = [0.1, 0.5, 0.2, 0.4, 0.3, 0.35], Sample(0.33, 0.15, 6)
+    alone, both = judge_mean(ours, other), judge_mean(ours, other, both=True, of="runs of each")
+    assert alone.settles == "the paper has 6: 320 runs here would not settle it"
+    assert both.settles == f"about {both.needed} runs of each would settle it"
+    assert judge_mean([0.5, 0.6, 0.7], Sample(0.5, 0.1, 2), both=True).why == "2 of at least 3 seeds"
+
+
+def test_whatever_is_inconclusive_says_what_would_settle_it() -> None:
+    made = [
+        judge_count((4, 10), (1, 10)), judge_count((6, 6), (10, 10)), judge_mean([0.5, 0.9, 0.1], Sample(0.6)),
+        judge_mean([0.5], Sample(0.6)), judge_range((40, 60), (0, 100), 10), judge_pairs(0.3, "lower", 10, "higher"),
+        judge_pairs(None, "lower", 3, "higher"), judge_parts(of_ten({0: 3, 1: 4}), of_ten({0: 0, 1: 1})),
+        *corrected([judge_count((9, 10), (3, 10)), Verdict("differs", "higher", 0.03, why="pattern 2")] * 4),
+    ]  # fmt: skip
+    assert {one.word for one in made} == {"inconclusive"}
+    assert all(one.settles for one in made)
+    assert all(one.as_dict()["settles"] == one.settles for one in made)
+    assert Verdict("differs", needed=3).settles == ""
+
+
 def test_pairs() -> None:
     assert judge_pairs(None, "higher", 0, "higher").word == "not run"
     assert judge_pairs(0.002, "higher", 10, "higher").word == "reproduced"
@@ -203,4 +263,15 @@ def test_a_claim_of_several_parts_is_called_by_its_worst() -> None:
     found = summed_up([good, bad, open_, Verdict("paper is silent")])
     assert (found.verdict, found.why) == ("differs (lower, 1 of 3)", "of 3: differs 1, inconclusive 1, reproduced 1")
     assert summed_up([]).word == "paper is silent"
+    assert summed_up([Verdict("no test"), Verdict("paper is silent")]).word == "no test"
+    assert summed_up([Verdict("no test"), good]).word == "reproduced"
     assert summed_up([Verdict("not run"), Verdict("not run")]).word == "not run"
+
+
+def test_a_claim_says_what_would_settle_its_open_parts() -> None:
+    many, few, never = (Verdict("inconclusive", needed=20), Verdict("inconclusive", needed=8),
+                        Verdict("inconclusive", settle="nothing would"))  # fmt: skip
+    assert summed_up([many, few]).settles == "about 20 runs would settle it"
+    assert summed_up([many, few, never]).settles == "about 20 runs of each would settle 2 of 3; 1 of 3: nothing would"
+    assert summed_up([never, never]).settles == "nothing would"
+    assert summed_up([never, Verdict("differs", "lower")]).settles == ""

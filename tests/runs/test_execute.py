@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -78,6 +80,23 @@ def test_an_interrupted_run_is_released_and_goes_on(store: Store, tiny: Tiny, st
     assert trained(store, run, Observer(on_step=told.append)) == "budget"
     assert told == list(range(steps + 1, 8))
     assert_as_if_never_stopped(store, run)
+
+
+def test_the_seconds_of_a_run_are_a_processors_over_all_its_turns(
+    store: Store, tiny: Tiny, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The wall's clock runs a day a look, as on a machine that was suspended; a processor's half a second."""
+    days, halves = count(step=86_400), count(step=0.5)
+    clocks = SimpleNamespace(monotonic=lambda: float(next(days)), process_time=lambda: next(halves))
+    monkeypatch.setattr(execute, "time", clocks)
+    run = tiny()
+    trained(store, run, stop_after(3))
+    first = store.get(run.id).seconds
+    trained(store, run)
+    row = store.get(run.id)
+    assert 0 < first < row.seconds < 60
+    assert row.seconds % 0.5 == 0
+    assert row.versions["clock"] == "processor"
 
 
 def test_a_worker_that_dies_costs_what_it_did_since_its_checkpoint(store: Store, tiny: Tiny) -> None:

@@ -7,12 +7,22 @@ from pathlib import Path
 
 import numpy as np
 
-from hardgap.studies.atlas import MISSED, atlas, every_gap, missed, write_forecast
-from hardgap.studies.atlas_cells import atlas_runs, atlas_words, cells_of, every_rule, settled, trained_in_results
+from hardgap.studies.atlas import KNOWN_BEFORE, MISSED, atlas, every_gap, missed, write_forecast
+from hardgap.studies.atlas_cells import (
+    atlas_runs,
+    atlas_words,
+    cells_of,
+    every_rule,
+    rule_remarks,
+    rule_table,
+    settled,
+    trained_in_results,
+)
 from hardgap.studies.atlas_figure import draw_atlas
 from hardgap.studies.atlas_missed import missed_table, missed_words
 from hardgap.studies.measure import Measured, StudyResult
-from hardgap.studies.tempered.forecast import RULES
+from hardgap.studies.tempered.forecast import forecast
+from hardgap.studies.tempered.target import target
 
 RESULTS = Path(__file__).parents[2] / "results"
 FORECAST = RESULTS / "atlas" / "forecast.csv"
@@ -98,15 +108,41 @@ def test_gaps_that_other_seeds_or_rounding_recover_are_told_from_those_that_neit
     assert rows[0][4:] == ["the other table (2)", "the other table (3)"]
 
 
+def test_all_gaps_that_were_trained_before_the_forecast_are_known() -> None:
+    """Those of both studies: the same gaps, and the same runs but for when they end."""
+    gaps = {
+        (int(arm.labels["rule"]), int(arm.labels["pattern"])) for one in (forecast, target) for arm in one.arms("desk")
+    }
+    assert gaps == {(rule, pattern) for rule in KNOWN_BEFORE for pattern in range(8)}
+    assert len(gaps) == 88
+    for arm in target.arms("desk"):
+        own = atlas_runs()[int(arm.labels["rule"]), int(arm.labels["pattern"])].asked()
+        first = arm.runs[0].asked()
+        assert {name for name in own.keys() | first.keys() if own.get(name) != first.get(name)} <= {"budget"}
+
+
+def test_a_network_that_answers_as_another_table_is_not_said_to_compute_it() -> None:
+    wrong = settled([{"step": 25, "visible": 1.0, "holdout": 0.0, "detail": {}}], "2ad772691613")
+    cells = cells_of([every_rule()[8]], {(8, 7): wrong})
+    (row,) = [row for row in rule_table(cells).rows if row[0] == "111"]
+    assert row[5:] == ["like Rule 136", "0.0", None, "2ad772691613"]
+    assert [said.split(":")[0] for said in rule_remarks(cells)] == ["“like Rule …”", "A trained cell again"]
+    assert list(rule_remarks(cells_of([every_rule()[8]], {}))) == []
+
+
 def test_the_forecast_is_scored_on_what_was_trained_since() -> None:
-    """Thirty determined gaps of Rules 0 to 20 that were to recover and do, and the same number that may fail and do."""
+    """Thirty determined gaps of Rules 0 to 20 that were to recover and do, and sixty that may fail and do."""
     right, wrong = ([{"step": 25, "visible": 1.0, "holdout": share, "detail": {}}] for share in (1.0, 0.0))
     known = [cell for cell in cells_of(every_rule(), {}) if cell.known.determined is not None]
-    sure, unsure = ([c for c in known if c.known.says == says][:30] for says in ("recovers", "may fail"))
+    sure, unsure = ([c for c in known if c.known.says == says] for says in ("recovers", "may fail"))
+    sure, unsure = sure[:30], unsure[:60]
     ended = {(c.rule.number, c.pattern): settled(right, "") for c in sure}
     ended |= {(c.rule.number, c.pattern): settled(wrong, "") for c in unsure}
     words = " ".join(atlas_words(cells_of(every_rule(), ended)).split())
-    since = sum(str(c.rule.number) not in RULES for c in unsure)
+    since = sum(c.rule.number not in KNOWN_BEFORE for c in unsure)
+    before = 60 - since
+    assert before > 0
+    assert f"{before} of these are of the 11 rules whose gaps had been trained before the forecast was written" in words
     assert f"“may fail” was said of {since}, and 0 of them recovered." in words
     assert f"Among determined gaps that is 30 of 30 against 0 of {since} (p = " in words
     alike = " ".join(atlas_words(cells_of(every_rule(), dict.fromkeys(ended, settled(right, "")))).split())

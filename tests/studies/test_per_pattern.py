@@ -5,6 +5,7 @@ from pathlib import Path
 from hardgap.core.run import Run
 from hardgap.core.specs import Budget
 from hardgap.runs.store import Store
+from hardgap.studies.k_sweep import k_tables
 from hardgap.studies.measure import measured
 from hardgap.studies.per_pattern import pattern_tables
 from hardgap.studies.published import Rate
@@ -64,6 +65,12 @@ def test_tables_say_what_is_missing_and_total_what_is_there(tmp_path: Path) -> N
     assert table.rows[0][:6] == [0, "wrong", "0/10", "1/2 of 10", 0.0, "90.0"]
     assert table.rows[8][:4] == ["wrong vote", "", "10/60", "1/2 of 60"]
     assert table.rows[9][:4] == ["all", "", "16/80", "1/2 of 80"]
+    row = dict(zip(table.columns, table.rows[0], strict=True))
+    assert row["success rate, Wilson %"] == "9 to 91"
+    assert "runs" in str(row["why"])
+    assert "would settle it" in str(row["why"])
+    (sweep,) = k_tables([one.measure(store) for one in choose(["k-sweep"])])
+    assert {"Wilson %", "tempered Wilson %", "why"} <= set(sweep.columns)
     together, *columns = pattern_tables([one.measure(store) for one in choose(["per-pattern"])])
     assert len(columns) == 4
     assert {column.rows[-1][0] for column in columns} == {"overall, alone"}  # not corrected with the rows above it

@@ -1,10 +1,12 @@
 """Measured beside published: what a reader is told, from runs put into a store."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import hardgap.studies  # noqa: F401  (declares them, and their rules)
 from hardgap.core.run import Run, only
 from hardgap.core.specs import Budget
 from hardgap.runs.store import Store
@@ -15,6 +17,20 @@ from hardgap.worlds.automaton.regime import Unrolling
 from hardgap.worlds.automaton.run import AutomatonRun
 
 RUNS: list[Run] = [AutomatonRun(rule="150", hide=(3,), width=5, budget=Budget(steps=10), seed=s) for s in range(10)]
+
+
+def kinds(of: type[Published]) -> Iterator[type[Published]]:
+    for kind in of.__subclasses__():
+        yield kind
+        yield from kinds(kind)
+
+
+def test_every_rule_that_a_study_adds_is_stated() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "verdicts.md").read_text(encoding="utf-8")
+    added = [kind for kind in kinds(Published) if "compare" in vars(kind) and kind.__module__.startswith("hardgap.")]
+    added = [kind for kind in added if kind.__module__ != Published.__module__]
+    assert len(added) > 5
+    assert [kind.__name__ for kind in added if f"`{kind.__name__}`" not in page] == []
 
 
 def study(published: Published) -> Study:

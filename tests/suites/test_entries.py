@@ -107,3 +107,14 @@ def test_another_recipe_gets_another_private_part(own: None, monkeypatch: pytest
     module = sys.modules["ownrecipe"]
     monkeypatch.setattr(module, "colder", lambda run: run.changed(unrolling__temperature={"start": 3.0, "end": 3.0}))
     assert warm != Entry("encoder", "ownrecipe:colder").digest(V1.gaps[0])
+
+
+def test_the_first_run_that_the_page_tells_is_one_that_can_be_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`cd examples && hardgap suite run own_model:make --quick`, as far as its plan."""
+    root = Path(__file__).parents[2]
+    assert "cd examples && hardgap suite run own_model:make --quick" in (root / "docs" / "suite.md").read_text()
+    monkeypatch.syspath_prepend(root / "examples")
+    monkeypatch.delitem(sys.modules, "own_model", raising=False)
+    asked = plan(V1, Entry("own_model:make"), quick=True, seed=0, scale="smoke")
+    assert len(asked.runs) == asked.planned == 69
+    monkeypatch.delitem(sys.modules, "own_model", raising=False)

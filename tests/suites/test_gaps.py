@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from hardgap.core.errors import BadInput
@@ -80,6 +81,18 @@ def test_the_public_part_is_a_draw_like_any_other() -> None:
     paper = [gap.key for gap in V1.gaps if gap.group == "paper"]
     drawn = [gap.key for gap in V1.gaps if gap.group != "paper" and gap.width == 11]
     assert [gap.key for _, gap in cell_gaps(1, 4, paper)] == drawn
+
+
+@pytest.mark.slow
+def test_more_than_half_hidden_is_often_determined_too() -> None:
+    """What docs/suite.md says of v1's choice to hide at most half."""
+    found = {}
+    for radius, k in ((1, 5), (1, 6), (2, 24)):
+        rng = np.random.default_rng([radius, k])
+        rules = (Rule.from_table(rng.integers(0, 2, 1 << (2 * radius + 1))) for _ in range(100))
+        gaps = (Gap(rule, tuple(int(p) for p in rng.choice(rule.patterns, k, replace=False))) for rule in rules)
+        found[radius, k] = sum(is_determined(gap, 11) for gap in gaps)
+    assert found == {(1, 5): 49, (1, 6): 31, (2, 24): 97}
 
 
 def test_a_suite_that_is_not_there_is_refused() -> None:

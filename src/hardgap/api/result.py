@@ -81,7 +81,7 @@ class Result:
 
     @property
     def seconds(self) -> float:
-        """How long it was trained."""
+        """Of a processor, for its training; of older runs, without `clock` in `.versions`, by the clock on the wall."""
         return self._row.seconds
 
     @property

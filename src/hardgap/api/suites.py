@@ -45,7 +45,7 @@ class Judge:
 
         network   a class or function in a file that can be imported, `"package.module:name"`, or a reference's name
         recipe    `"tempered"`, `"untempered"`, or a function from a run to a run
-        quick     a subset: some ten minutes of two cores for the paper's encoder
+        quick     a subset: some seven minutes of two cores for the paper's encoder, longer for a slower network
         seed      what the private part is drawn from; the network's own code if not given
 
         `card.table()` shows it, `card.save(path)` keeps it.

@@ -28,8 +28,8 @@ def atlas(
     """The eight gaps of an elementary rule that hide one pattern: what is exact, and what training gave.
 
     determined: in how many steps what is visible leaves one table only. similarity: what a vote of the visible patterns
-    must say, whichever weights that fall with distance it has. forecast: written down before all but 64 were trained.
-    All 2,048 gaps are in docs/atlas.md.
+    must say, whichever weights that fall with distance it has. forecast: written down when the 88 gaps of eleven rules
+    had been trained; the others test it. run: the id for `hardgap runs retrain`. All 2,048 gaps are in docs/atlas.md.
 
     Try:
 
@@ -65,6 +65,8 @@ def atlas(
 
         save_figure(draw_atlas(cells.cells_of(cells.every_rule(), trained)), figure)
     output.show([cell.as_dict() for cell in found], [cells.rule_table(found)])
+    for sentence in cells.rule_remarks(found):
+        output.say(sentence)
     alike = [other.name for other in chosen.equivalence_class() if other != chosen]
     if alike:
         output.say(f"The same up to mirror and complement: Rule {', '.join(alike)}.")

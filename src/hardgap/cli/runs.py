@@ -110,7 +110,8 @@ def list_runs(
     """List the runs of a store, the newest last.
 
     Where runs read the same and are not, the fields by which they differ stand behind; so does `stacked` of runs that
-    were trained as part of a stack (`--where engine=stacked` lists these alone).
+    were trained as part of a stack (`--where engine=stacked` lists these alone). The time is a processor's, of
+    older runs the wall's.
 
     Try:
 

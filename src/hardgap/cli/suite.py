@@ -33,12 +33,17 @@ def run(
     recipe: Annotated[
         str, Parameter(help="tempered, untempered, or your own package.module:function from a run to a run.")
     ] = "tempered",
-    quick: Annotated[bool, Parameter(negative="", help="A subset: some ten minutes for the paper's encoder.")] = False,
+    quick: Annotated[
+        bool, Parameter(negative="", help="A subset: minutes for the paper's encoder, more for slower networks.")
+    ] = False,
     seed: Annotated[
         int | None, Parameter(help="What the private part is drawn from; the network's own code if not given.")
     ] = None,
     seeds: Annotated[int, Parameter(help="Only the first so many seeds of every gap.")] = 3,
     card: Annotated[Path | None, Parameter(help="Where to write the card; named by what it is if not given.")] = None,
+    add_to: Annotated[
+        Path | None, Parameter(help="A card of the same, made elsewhere or before: its runs are not trained again.")
+    ] = None,
     train: Annotated[bool, Parameter(name="--run", help="`--no-run` only makes the card of what is there.")] = True,
     budget: Annotated[str | None, Parameter(help="Stop after this long, e.g. 90m; the next call goes on.")] = None,
     certify: Annotated[bool, Parameter(help="Whether to check one run for leaks.")] = True,
@@ -64,18 +69,21 @@ def run(
         hardgap suite run mynets:make --recipe untempered
         hardgap suite run mynets:make --recipe mynets:colder --quick
         hardgap suite run encoder --quick --seeds 1 --json
+        hardgap suite run encoder --quick --add-to v1-quick-encoder-tempered.json
         hardgap suite run KNN
     """
     from hardgap.cli.progress import show_parts
     from hardgap.cli.sweep import check_workers, parse_duration
     from hardgap.runs.store import Store
+    from hardgap.suites.card import read_card
     from hardgap.suites.computed import COMPUTED
     from hardgap.suites.entries import Entry
     from hardgap.suites.gaps import load_suite
-    from hardgap.suites.judging import make_card, plan
+    from hardgap.suites.judging import check_same, make_card, plan
 
     chosen = load_suite(name)
-    path = card or Path(_file_name(name, network, "" if network in COMPUTED else recipe, quick))
+    before = read_card(add_to) if add_to else None
+    path = card or add_to or Path(_file_name(name, network, "" if network in COMPUTED else recipe, quick))
     check_file("--card", path)
     if network in COMPUTED:
         _show(_computed(chosen, network, quick, seed or 0), path, output)
@@ -85,12 +93,14 @@ def run(
     seconds = parse_duration(budget) if budget else None
     with show_parts("drawing the private part"):
         asked = plan(chosen, Entry(network, recipe), quick=quick, seed=seed, seeds=seeds, scale=scale)
+    if before is not None:
+        check_same(asked, before)
     opened = Store(store, create=train)
-    code = _trained(asked, opened, on, workers, seconds) if train else 0
+    code = _trained(asked, opened, before, on, workers, seconds) if train else 0
     if code == INTERRUPTED:
         return code
     with show_parts("reading the runs") as told:
-        made = make_card(asked, opened, told, certify=certify)
+        made = make_card(asked, opened, told, certify=certify, before=before)
     _show(made, path, output)
     return code
 
@@ -103,17 +113,19 @@ def _computed(suite: Suite, method: str, quick: bool, seed: int) -> Card:
         return computed_card(suite, method, quick=quick, seed=seed, on_progress=told)
 
 
-def _trained(asked: Plan, store: Store, on: str, workers: int | None, seconds: float | None) -> int:
+def _trained(
+    asked: Plan, store: Store, before: Card | None, on: str, workers: int | None, seconds: float | None
+) -> int:
     """Train what is missing, if something is; the exit code."""
     from hardgap.cli.sweep import run_and_report
     from hardgap.cli.train import tell_other_code
     from hardgap.suites.judging import missing
 
-    if not (left := missing(asked, store)):
+    if not (left := missing(asked, store, before)):
         return 0
     tell_other_code(store, left)
     err().print(f"{len(left)} of {len(asked.runs)} runs to train; private part from seed {asked.seed}", highlight=False)
-    return run_and_report(store, asked.configs, on=on, workers=workers, seconds=seconds)
+    return run_and_report(store, left, on=on, workers=workers, seconds=seconds)
 
 
 def _file_name(suite_name: str, network: str, recipe: str, quick: bool) -> str:
@@ -156,7 +168,7 @@ def list_suite(*, name: Name = "v1", output: Show = TABLES) -> None:
         "networks": {key: about for key, (_, about) in NETWORKS.items()} | COMPUTED,
         "references": [{"reference": one.name, "gaps": one.gaps} for one in references],
     }
-    output.show(data, [suite_table(found), *([reference_table(references)] if references else [])])
+    output.show(data, [suite_table(found), *([reference_table(found, references)] if references else [])])
     missing = [one for one in (*COMPUTED, *NETWORKS) if one not in {other.network for other in references}]
     if missing:
         output.say(f"Still to be measured: {', '.join(missing)}.")

@@ -18,7 +18,7 @@ LONG = 24
 MARKS: dict[Word, tuple[str, str]] = {
     "reproduced": ("✓", "good"), "holds": ("✓", "good"), "differs": ("≠", "bad"),
     "does not hold as written": ("✗", "bad"), "inconclusive": ("?", "open"), "not run": ("○", "none"),
-    "paper is silent": ("–", "none"),
+    "no test": ("–", "none"), "paper is silent": ("–", "none"),
 }  # fmt: skip
 """A sign and a colour for each word; colours are told apart by anybody, and never stand alone."""
 STYLE = """
@@ -95,11 +95,12 @@ class Page:
         """An SVG on a white card; its names are made its own, so that several can stand on one page."""
         start, own = svg.index("<svg"), f"f{len(self.parts)}-"
         body = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{own}", svg[start:])
-        self.parts.append(f'<figure role="img" aria-label="{escape(description)}">{body}</figure>')
+        self.parts.append(f'<figure role="img" tabindex="0" aria-label="{escape(description)}">{body}</figure>')
 
     def table(self, table: Table, marked: Sequence[int] = ()) -> None:
         """A table; rows whose index is in `marked` stand out. It scrolls where it is wide, and is folded where long."""
-        shown = f'<div class="scroll">{render.html(_notes_second(table), marked)}</div>'
+        focus = f'role="region" tabindex="0" aria-label="{escape(table.title)}"'  # so that a keyboard scrolls it
+        shown = f'<div class="scroll" {focus}>{render.html(_notes_second(table), marked)}</div>'
         if len(table.rows) > LONG:
             shown = f"<details><summary>{escape(table.title)} ({len(table.rows)} rows)</summary>{shown}</details>"
         self.parts.append(shown)
@@ -144,5 +145,6 @@ def badge(verdict: Verdict) -> str:
 def dot(verdict: Verdict, about: str) -> str:
     """One of many verdicts as its sign; the words come up when it is pointed at."""
     sign, kind = MARKS[verdict.word]
-    said = escape(f"{about}: {verdict.verdict}".removeprefix(": "))
+    settles = f"; {verdict.settles}" if verdict.settles else ""
+    said = escape(f"{about}: {verdict.verdict}{settles}".removeprefix(": "))
     return f'<span class="dot {kind}" title="{said}" role="img" aria-label="{said}">{sign}</span>'

@@ -142,6 +142,25 @@ def bootstrap_interval(values: Sequence[float]) -> tuple[float, float] | None:
     return float(found.low), float(found.high)
 
 
+def ratio_interval(groups: Sequence[Sequence[float]], others: Sequence[Sequence[float]]) -> tuple[float, float]:
+    """The 95 % bootstrap interval of the mean of all `others` as a share of the mean of all `groups`.
+
+    Values are drawn within their group, so each group keeps its weight; 5,000 draws, always the same (BCa).
+    """
+    from scipy import stats
+
+    samples = [np.asarray(values, dtype=float) for values in (*groups, *others)]
+
+    def ratio(*drawn: np.ndarray, axis: int = -1) -> np.ndarray:
+        below, above = (np.concatenate(part, axis).mean(axis) for part in (drawn[: len(groups)], drawn[len(groups) :]))
+        return np.asarray(above / below)
+
+    if all(np.ptp(values) == 0 for values in samples):  # without any spread there is nothing to draw
+        return float(ratio(*samples)), float(ratio(*samples))
+    made = stats.bootstrap(samples, ratio, n_resamples=5_000, vectorized=True, rng=np.random.default_rng(0))
+    return float(made.confidence_interval.low), float(made.confidence_interval.high)
+
+
 def holm(ps: Sequence[float]) -> list[float]:
     """Holm's correction of several tests' p-values: each as it stands among all of them."""
     order = np.argsort(ps, kind="stable")

@@ -2,13 +2,14 @@
 
 *Reproduced* is a claim of its own, not the absence of a difference: the 90 % interval of the difference has to contain
 zero and lie within a margin (equivalence, 5 % on either side). What shows neither a difference nor agreement is
-*inconclusive*, with the n that would settle it. `docs/verdicts.md` states the rules in plain sentences.
+*inconclusive*, with the n that would settle it, or what else would. `docs/verdicts.md` states the rules in plain
+sentences, those too that single studies add.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Literal
@@ -25,13 +26,16 @@ from hardgap.report.statistics import (
     same_rate_p,
     sample_of,
     shifted_mean_p,
+    wilson,
 )
 
 Word = Literal[
-    "", "reproduced", "differs", "inconclusive", "does not hold as written", "holds", "paper is silent", "not run"
-]
+    "", "reproduced", "differs", "inconclusive", "does not hold as written", "holds", "no test", "paper is silent",
+    "not run",
+]  # fmt: skip
 WORDS: tuple[Word, ...] = (
-    "does not hold as written", "differs", "inconclusive", "reproduced", "holds", "not run", "paper is silent",
+    "does not hold as written", "differs", "inconclusive", "reproduced", "holds", "not run", "no test",
+    "paper is silent",
 )  # fmt: skip
 """What stands first is what a claim is called of which some parts are that."""
 LEVEL = 0.05
@@ -45,8 +49,14 @@ MANY = (6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 120, 160, 200, 240, 3
 FEWEST_SEEDS = 3
 """Fewer have no spread to go by."""
 
+WIDER = "more of ours only widen our range"
+"""Why a range is settled by no number of runs."""
+UNTOLD = "more of the same would settle it; how many is not computed for such a test"
+"""Where a test has no plan of its own."""
+
 Count = tuple[int, int]
 """Successes and runs."""
+Basis = tuple[Count, Count] | tuple[Sample, Sample]
 
 
 @dataclass(frozen=True)
@@ -54,11 +64,14 @@ class Verdict:
     """A word, which way it differs or how far it holds, and what it rests on.
 
     p        how surprising such a difference is if there is none; None where nothing was tested
-    needed   runs here that would settle what is inconclusive; None if 320 would not, or none is asked for
+    needed   runs here that would settle what is inconclusive; None if 320 would not, or runs are not what is missing
+    of       what is counted there, if not simply runs
+    settle   in a few words, what would settle it where no number does
     why      in a few words: a counterexample, the patterns that differ, what is missing
     scale    the scale of what was measured, where it has one: part of the word
     so_far   whether runs are still to come
     basis    the two counts, or the two samples, that were compared
+    both     whether both of them are ours, so that more runs are more of both
     """
 
     word: Word
@@ -68,7 +81,10 @@ class Verdict:
     why: str = ""
     scale: str = ""
     so_far: bool = False
-    basis: tuple[Count, Count] | tuple[Sample, Sample] | None = field(default=None, repr=False)
+    of: str = "runs"
+    settle: str = ""
+    basis: Basis | None = field(default=None, repr=False)
+    both: bool = field(default=False, repr=False)
 
     @property
     def verdict(self) -> str:
@@ -77,7 +93,7 @@ class Verdict:
         >>> Verdict("differs", "lower", scale="desk").verdict
         'differs (lower) at desk scale'
         """
-        if self.word in ("", "not run", "paper is silent"):
+        if self.word in ("", "not run", "no test", "paper is silent"):
             return self.word
         parts = [self.word, f"({self.way})" * bool(self.way), "so far" * self.so_far]
         return " ".join([*filter(None, parts), *([f"at {self.scale} scale"] if self.scale else [])])
@@ -85,10 +101,21 @@ class Verdict:
     @property
     def note(self) -> str:
         """What is to be said beside it: why, and what would settle it."""
-        return "; ".join(filter(None, [self.why, f"about {self.needed} runs would settle it" if self.needed else ""]))
+        return "; ".join(filter(None, [self.why, self.settles]))
+
+    @property
+    def settles(self) -> str:
+        """What would settle it; nothing where it is settled.
+
+        >>> Verdict("inconclusive", needed=10).settles
+        'about 10 runs would settle it'
+        """
+        if self.word != "inconclusive":
+            return ""
+        return self.settle or (f"about {self.needed} {self.of} would settle it" if self.needed else "")
 
     def as_dict(self) -> dict[str, Any]:
-        told = ("word", "way", "p", "needed", "why")
+        told = ("word", "way", "p", "needed", "why", "settles")
         return {"verdict": self.verdict} | {name: getattr(self, name) for name in told}
 
 
@@ -120,30 +147,32 @@ def judge_parts(ours: Mapping[int, Count], theirs: Mapping[int, Count], name: st
     p_parts = same_parts_p([ours[part] for part in both], [theirs[part] for part in both])
     p = min(1.0, 2 * min(p_parts, total.p if total.p is not None else 1.0))
     if total.word == "differs" and p >= LEVEL:
-        return replace(total, word="inconclusive", way="", p=p)
+        assert total.basis is not None
+        return _inconclusive(p, total.basis, level=LEVEL / 2)
     if total.word == "differs" or p >= LEVEL:
         return replace(total, p=p)
     apart = {part: same_rate_p(*ours[part], *theirs[part]) for part in both}
     shown = [part for part in both if apart[part] < LEVEL] or [min(both, key=lambda part: apart[part])]
     ways = {_way(_rate(ours[part]), _rate(theirs[part])) for part in shown}
     told = [f"{name} {part}: {_share(ours[part])} against {_share(theirs[part])}" for part in shown]
-    return Verdict("differs", ways.pop() if len(ways) == 1 else "both ways", p, why=listed(told))
+    why = f"{listed(told)} (all {name}s tested at once, so none by itself has to pass Holm's correction)"
+    return Verdict("differs", ways.pop() if len(ways) == 1 else "both ways", p, why=why)
 
 
-def judge_mean(values: Sequence[float], theirs: Sample) -> Verdict:
+def judge_mean(values: Sequence[float], theirs: Sample, *, both: bool = False, of: str = "runs") -> Verdict:
     """Welch's test for a difference; for agreement, that the means are less than a margin apart.
 
-    A published mean without spread is taken as exact: `theirs.n` is 0.
+    A published mean without spread is taken as exact: `theirs.n` is 0. `both` if theirs is a sample of ours, too.
     """
     if not values:
         return NOT_RUN
-    if len(values) < FEWEST_SEEDS:
-        return Verdict("inconclusive", needed=FEWEST_SEEDS, why=f"{len(values)} of at least {FEWEST_SEEDS} seeds")
+    if (few := min(len(values), theirs.n if both else len(values))) < FEWEST_SEEDS:
+        return Verdict("inconclusive", needed=FEWEST_SEEDS, of=of, why=f"{few} of at least {FEWEST_SEEDS} seeds")
     ours = sample_of(values)
     word, p, basis = settled_mean(ours, theirs), same_mean_p(ours, theirs), (ours, theirs)
     if word == "inconclusive":
-        return _inconclusive(p, basis)
-    return Verdict(word, _way(ours.mean, theirs.mean) if word == "differs" else "", p, basis=basis)
+        return _inconclusive(p, basis, both=both, of=of)
+    return Verdict(word, _way(ours.mean, theirs.mean) if word == "differs" else "", p, basis=basis, both=both, of=of)
 
 
 def judge_number(value: float | None, published: float, tolerance: float) -> Verdict:
@@ -162,7 +191,8 @@ def judge_range(found: tuple[float, float] | None, published: tuple[float, float
         return Verdict("reproduced")
     if found[0] > published[1] + margin or found[1] < published[0] - margin:
         return Verdict("differs", _way(found[0], published[0]))
-    return Verdict("inconclusive", why=f"neither the same nor apart by more than {margin:g} points")
+    why = f"neither the same nor apart by more than {margin:g} points"
+    return Verdict("inconclusive", why=why, settle=f"the values behind the published range would settle it; {WIDER}")
 
 
 def judge_pairs(p: float | None, way: str, pairs: int, published_way: str) -> Verdict:
@@ -171,7 +201,8 @@ def judge_pairs(p: float | None, way: str, pairs: int, published_way: str) -> Ve
         return NOT_RUN
     if p is None or p >= LEVEL:
         least = 6  # pairs that all go one way: p = 2 / 2⁶
-        return Verdict("inconclusive", p=p, needed=least if pairs < least else None)
+        needed = least if pairs < least else None
+        return Verdict("inconclusive", p=p, needed=needed, of="pairs of seeds", settle="" if needed else UNTOLD)
     return Verdict("reproduced", p=p) if way == published_way else Verdict("differs", way, p)
 
 
@@ -180,6 +211,38 @@ def judge_statement(holds: bool, detail: str = "", as_far_as: str = "") -> Verdi
     if not holds:
         return Verdict("does not hold as written", why=detail)
     return Verdict("holds", f"as far as {as_far_as}" if as_far_as else "")
+
+
+def judge_majority(ours: Count, most: bool, told: str) -> Verdict:
+    """That most runs are so, or that most are not: the Wilson interval of their share has to leave out one half."""
+    if not ours[1]:
+        return NOT_RUN
+    if not _is_majority(ours):
+        needed = _least_many(ours, _is_majority)
+        return Verdict("inconclusive", needed=needed, why=told, settle="" if needed else _not_by(MANY[-1], "runs here"))
+    return judge_statement((2 * ours[0] > ours[1]) == most, told)
+
+
+def judge_within(interval: tuple[float, float], value: float, bounds: tuple[float, float], n: int, of: str) -> Verdict:
+    """That a number lies within bounds: its interval has to lie inside them, or outside.
+
+    What would settle it is told as if the interval shrank with the root of n around the same value.
+    """
+    if (found := _side(interval, bounds)) != "":
+        return judge_statement(holds=True) if found == "inside" else Verdict("differs", found)
+
+    def shrunk(many: int) -> tuple[float, float]:
+        low, high = (value + (end - value) * (n / many) ** 0.5 for end in interval)
+        return low, high
+
+    needed = next((many for many in MANY if many > n and _side(shrunk(many), bounds)), None)
+    return Verdict("inconclusive", needed=needed, of=of, settle="" if needed else _not_by(MANY[-1], of))
+
+
+def _side(interval: tuple[float, float], bounds: tuple[float, float]) -> str:
+    if bounds[0] <= interval[0] and interval[1] <= bounds[1]:
+        return "inside"
+    return "lower" if interval[1] < bounds[0] else "higher" if interval[0] > bounds[1] else ""
 
 
 def corrected(verdicts: Sequence[Verdict]) -> list[Verdict]:
@@ -192,17 +255,20 @@ def corrected(verdicts: Sequence[Verdict]) -> list[Verdict]:
 def _among(one: Verdict, p: float, rows: int) -> Verdict:
     if one.word == "differs" and p >= LEVEL:
         told = f"p = {one.p:.2g} alone, {p:.2g} among {rows} rows"
-        needed = None if one.basis is None else _to_settle(one.basis, LEVEL / rows)
         why = "; ".join(filter(None, [told, one.why]))
-        return replace(one, word="inconclusive", way="", p=p, needed=needed, why=why)
+        if one.basis is None:
+            return replace(one, word="inconclusive", way="", p=p, why=why, settle=one.settle or UNTOLD)
+        found = _inconclusive(p, one.basis, level=LEVEL / rows, both=one.both, of=one.of)
+        return replace(found, why=why, scale=one.scale, so_far=one.so_far)
     return replace(one, p=p)
 
 
 def summed_up(verdicts: Iterable[Verdict]) -> Verdict:
     """One word for a claim of several parts: the first of `WORDS` that some part has; `why` counts them all."""
-    parts = [one for one in verdicts if one.word not in ("", "paper is silent")]
+    listed_parts = list(verdicts)
+    parts = [one for one in listed_parts if one.word not in ("", "no test", "paper is silent")]
     if not parts:
-        return SILENT
+        return next((one for one in listed_parts if one.word == "no test"), SILENT)
     if len(parts) == 1:
         return parts[0]
     words = Counter(one.word for one in parts)
@@ -214,27 +280,47 @@ def summed_up(verdicts: Iterable[Verdict]) -> Verdict:
     share = "" if len(words) == 1 else f"{words[word]} of {len(parts)}"
     told = ", ".join(f"{one} {words[one]}" for one in WORDS if words[one])
     why = "" if len(words) == 1 else f"of {len(parts)}: {told}"
+    needed, settle = _together([one for one in parts if one.word == "inconclusive"] if word == "inconclusive" else [])
     return Verdict(
         word,
         ", ".join(filter(None, [way, share])),
-        needed=max((one.needed for one in parts if one.word == word and one.needed), default=None),
+        needed=needed,
         why=why,
+        of=next(one.of for one in parts if one.word == word),
+        settle=settle,
         scale=next((one.scale for one in parts if one.scale), ""),
         so_far=any(one.so_far for one in parts),
     )
 
 
-def _inconclusive(p: float, basis: tuple[Count, Count] | tuple[Sample, Sample]) -> Verdict:
-    needed, theirs = _to_settle(basis), basis[1]
+def _together(parts: Sequence[Verdict]) -> tuple[int | None, str]:
+    """What would settle all open parts: the largest number if each has one; else of how many, and the others' words."""
+    needed = [one.needed for one in parts if one.needed]
+    others = Counter(one.settles for one in parts if not one.needed)
+    if not others:
+        return max(needed, default=None), ""
+    some = [f"about {max(needed)} runs of each would settle {len(needed)} of {len(parts)}"] if needed else []
+    if len(others) == 1 and not some:
+        return None, next(iter(others))
+    return None, "; ".join([*some, *(f"{n} of {len(parts)}: {said}" for said, n in others.items())])
+
+
+def _inconclusive(p: float, basis: Basis, *, level: float = LEVEL, both: bool = False, of: str = "runs") -> Verdict:
+    needed, theirs = _to_settle(basis, level, both), basis[1]
     few = theirs.n if isinstance(theirs, Sample) else theirs[1]
-    why = "" if needed else f"the paper has {few}: {MANY[-1]} runs here would not settle it" if few else ""
-    return Verdict("inconclusive", p=p, needed=needed, why=why, basis=basis)
+    settle = _not_by(MANY[-1], of if both else f"{of} here")
+    settle = "" if needed else settle if both or not few else f"the paper has {few}: {settle}"
+    return Verdict("inconclusive", p=p, needed=needed, of=of, settle=settle, basis=basis, both=both)
 
 
-def _to_settle(basis: tuple[Count, Count] | tuple[Sample, Sample], level: float = LEVEL) -> int | None:
+def _not_by(many: int, of: str) -> str:
+    return f"{many} {of} would not settle it"
+
+
+def _to_settle(basis: Basis, level: float, both: bool) -> int | None:
     ours, theirs = basis
     if isinstance(ours, Sample) and isinstance(theirs, Sample):
-        return seeds_to_settle(ours, theirs, level)
+        return seeds_to_settle(ours, theirs, level, both)
     assert isinstance(ours, tuple)
     assert isinstance(theirs, tuple)
     return runs_to_settle(ours, theirs, level)
@@ -243,24 +329,47 @@ def _to_settle(basis: tuple[Count, Count] | tuple[Sample, Sample], level: float 
 @cache
 def runs_to_settle(ours: Count, theirs: Count, level: float = LEVEL) -> int | None:
     """So many runs here, at the rate found so far, would settle it with 80 % chance; None if 320 would not."""
+    return _least_many(ours, lambda count: settled(count, theirs, level) != "inconclusive")
+
+
+def _least_many(ours: Count, tells: Callable[[Count], bool]) -> int | None:
+    """The least number of runs with which, at the rate found so far, the outcome tells with 80 % chance."""
     from scipy import stats
 
     rate = _rate(ours)
-    if settled((round(rate * 100_000), 100_000), theirs, level) == "inconclusive":
+    if not tells((round(rate * 100_000), 100_000)):
         return None
     for many in (one for one in MANY if one > ours[1]):
         least, most = stats.binom.interval(0.999, many, rate)
-        likely = range(max(0, int(least)), int(most) + 1)
-        telling = [k for k in likely if settled((k, many), theirs, level) != "inconclusive"]
+        telling = [k for k in range(max(0, int(least)), int(most) + 1) if tells((k, many))]
         if np.sum(stats.binom.pmf(telling, many, rate)) >= POWER:
             return many
     return None
 
 
-def seeds_to_settle(ours: Sample, theirs: Sample, level: float = LEVEL) -> int | None:
-    """So many seeds here, with the mean and the spread found so far, would settle it; None if 320 would not."""
-    larger = (many for many in MANY if many > ours.n)
-    return next((n for n in larger if settled_mean(replace(ours, n=n), theirs, level) != "inconclusive"), None)
+def _is_majority(ours: Count) -> bool:
+    """Whether a share is told apart from one half."""
+    low, high = wilson(*ours)
+    return not low <= 0.5 <= high
+
+
+def seeds_to_settle(ours: Sample, theirs: Sample, level: float = LEVEL, both: bool = False) -> int | None:
+    """So many seeds here, with the mean and the spread found so far, would settle it; None if 320 would not.
+
+    If both samples are ours, so many of each.
+    """
+
+    def tells(many: int) -> bool:
+        other = replace(theirs, n=many) if both else theirs
+        return settled_mean(replace(ours, n=many), other, level) != "inconclusive"
+
+    return next((many for many in MANY if many > ours.n and tells(many)), None)
+
+
+def seeds_to_tell_apart(ours: Sample, others: Sample) -> int | None:
+    """So many seeds of each, with means and spreads as found so far, would tell them apart; None if 320 would not."""
+    larger = (many for many in MANY if many > min(ours.n, others.n))
+    return next((n for n in larger if same_mean_p(replace(ours, n=n), replace(others, n=n)) < LEVEL), None)
 
 
 @cache

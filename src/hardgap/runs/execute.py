@@ -69,6 +69,7 @@ class Execution:
         self.machines: list[str] = []
         self._lost = False
         self._last_beat = self._last_save = time.monotonic()
+        self._counted = time.process_time()
         if self.engine == engine.STACKED and why_not(self.run) is not None:
             self.engine = "auto"
 
@@ -102,8 +103,8 @@ class Execution:
             return stopped
         self.checkpoints.save_snapshot(self.trainer.weights(), self.trainer.step, self._config())
         curve = [point.as_dict() for point in self.trainer.curve]
-        since_saved, made_with = time.monotonic() - self._last_save, versions(self.engines, self.machines)
-        kept = self.store.finish(self.run.id, self.owner, curve, stopped, made_with, since_saved)
+        made_with = versions(self.engines, self.machines) | {"clock": "processor"}
+        kept = self.store.finish(self.run.id, self.owner, curve, stopped, made_with, self._taken())
         return stopped if kept else None
 
     def state(self) -> State | None:
@@ -237,8 +238,17 @@ class Execution:
         now = time.monotonic()
         tensors, meta = self.trainer.state()
         self.checkpoints.save_state(tensors, meta | {"engines": self.engines, "machines": self.machines})
-        self.store.checkpointed(self.run.id, self.owner, now - self._last_save)
+        self.store.checkpointed(self.run.id, self.owner, self._taken())
         self._last_save = now
+
+    def _taken(self) -> float:
+        """Seconds of a processor since they were last counted: what a run costs does not depend on who else is busy.
+
+        They are this process's, so of all runs of a stack together; on a GPU, they are those of whoever feeds it. Runs
+        made before it was so have seconds by the clock on the wall, and no `clock` beside their versions.
+        """
+        before, self._counted = self._counted, time.process_time()
+        return self._counted - before
 
     def _config(self) -> dict[str, Any]:
         return self.run.model_dump(mode="json")

@@ -2,6 +2,7 @@
 # ruff: noqa: F401
 
 from hardgap.studies import (
+    alternative_rule,
     atlas,
     ceiling,
     dynamics,
@@ -16,5 +17,5 @@ from hardgap.studies import (
 )
 from hardgap.studies.circuits import study as circuits
 from hardgap.studies.interpolation import study as interpolation
-from hardgap.studies.symbolic import ambiguity, bounds, calibration, coverage, inside, relations, table
+from hardgap.studies.symbolic import ambiguity, baselines_study, bounds, calibration, coverage, inside, relations, table
 from hardgap.studies.tempered import cliff, dial, explain, forecast, spread, target, wide

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,8 +19,7 @@ from hardgap.report.document import paragraph
 from hardgap.report.statistics import same_rate_p
 from hardgap.runs.results import RUN_FILE
 from hardgap.runs.summary import summarise
-from hardgap.studies.atlas import Forecast, atlas, every_gap, foresee
-from hardgap.studies.tempered.forecast import RULES
+from hardgap.studies.atlas import KNOWN_BEFORE, Forecast, atlas, every_gap, foresee
 from hardgap.suites.gaps import Similarity, similarity_of
 from hardgap.worlds.automaton.gap import Gap
 from hardgap.worlds.automaton.rule import Rule
@@ -33,7 +32,8 @@ if TYPE_CHECKING:
 Curve = list[dict[str, Any]]
 Settled = Literal["recovered", "the other table", "neither"]
 FITS, WRONG = 0.95, 0.3
-"""A network that has the visible cells right and the hidden ones wrong has settled on the other table."""
+"""A network that has the visible cells right and the hidden ones wrong answers as the other table would. Whether it
+computes that table, no accuracy tells: it has to be opened."""
 
 
 @dataclass(frozen=True)
@@ -166,15 +166,27 @@ def rule_table(cells: list[AtlasCell]) -> Table:
          cell.known.says, *_outcome(cell)]
         for cell in cells
     ]  # fmt: skip
-    columns = ["hidden", "output", "determined", "similarity", "forecast", "trained", "holdout, %", "steps"]
-    return Table(f"Rule {rule.name}: its eight gaps", columns, rows, ["output", "holdout, %", "steps"], ["holdout, %"])
+    columns = ["hidden", "output", "determined", "similarity", "forecast", "trained", "holdout, %", "steps", "run"]
+    right = ["output", "holdout, %", "steps"]
+    return Table(f"Rule {rule.name}: its eight gaps", columns, rows, right, ["steps", "output", "holdout, %"])
 
 
 def _outcome(cell: AtlasCell) -> list[object]:
     if cell.trained is None:
-        return ["not yet", "", ""]
-    how = f"as Rule {cell.other.name}" if cell.trained.settled == "the other table" else cell.trained.settled
-    return [how, percent(cell.trained.holdout), cell.trained.steps]
+        return ["not yet", "", "", ""]
+    how = f"like Rule {cell.other.name}" if cell.trained.settled == "the other table" else cell.trained.settled
+    return [how, percent(cell.trained.holdout), cell.trained.steps, cell.trained.run]
+
+
+def rule_remarks(cells: Sequence[AtlasCell]) -> Iterator[str]:
+    """What the table of a rule does not say itself."""
+    done = [cell.trained for cell in cells if cell.trained is not None]
+    alike = [one.run for one in done if one.settled == "the other table"]
+    if alike:
+        told = "“like Rule …”: it answers as that rule would, visible cells right and hidden ones wrong. "
+        yield f"{told}What it computes, `hardgap circuits RUN` tells where its weights are."
+    if done:
+        yield "A trained cell again: `hardgap runs import`, once, and `hardgap runs retrain RUN`."
 
 
 def atlas_words(cells: list[AtlasCell]) -> str:
@@ -196,9 +208,10 @@ def atlas_words(cells: list[AtlasCell]) -> str:
 
 def _forecast_words(done: list[AtlasCell]) -> str:
     """The forecast beside what came since, a sentence for each thing that it says."""
-    since = [cell for cell in done if str(cell.rule.number) not in RULES]
+    since = [cell for cell in done if cell.rule.number not in KNOWN_BEFORE]
     known = len(done) - len(since)
-    told = [f"{known:,} of these were known when the forecast was written, and do not test it. "] if known else []
+    before = f"are of the {len(KNOWN_BEFORE)} rules whose gaps had been trained before the forecast was written"
+    told = [f"{known:,} of these {before}, and do not test it. "] if known else []
     for says in ("recovers", "may fail", "fails"):
         right, own = _share_recovered(since, says)
         told.append(f"“{says}” was said of {own:,}, and {right:,} of them recovered. " if own else "")

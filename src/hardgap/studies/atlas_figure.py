@@ -75,6 +75,6 @@ def _legend(cells: Sequence[AtlasCell]) -> list[Patch]:
         "determined; similarity must be wrong": SHADES["wrong"], "…; it depends on the weights": SHADES["open"],
         "…; similarity must be right": SHADES["right"], "not determined": NOT_DETERMINED,
         f"mark: trained ({done:,} of {len(cells):,}), recovered": RECOVERED,
-        "mark: trained, took the other table": OTHER, "mark: trained, neither": NEITHER,
+        "mark: trained, answers as the other table": OTHER, "mark: trained, neither": NEITHER,
     }  # fmt: skip
     return [Patch(facecolor=shade, edgecolor=DARK, linewidth=0.5, label=text) for text, shade in words.items()]

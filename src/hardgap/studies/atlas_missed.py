@@ -29,7 +29,7 @@ def missed_table(result: StudyResult) -> Table:
     for (rule, pattern), (plain, rounded) in _gaps(result).items():
         hidden = parse_rule(rule).pattern_text(pattern)
         rows.append([rule, hidden, _share(plain), _share(rounded), _ends(plain), _ends(rounded)])
-    ends = ["other runs end with", "other rounded runs end with"]
+    ends = ["other runs answer as", "other rounded runs answer as"]
     title = f"Determined gaps that the atlas's run missed, {result.scale} scale"
     return Table(title, ["rule", "hidden", *right, *ends], rows, right, ends)
 

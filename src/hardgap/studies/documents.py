@@ -12,6 +12,7 @@ from hardgap.core.progress import Progress, silent
 from hardgap.report.document import Content, marks, read_page, write_page
 from hardgap.studies import atlas_document, index, ledger, machines, main_table_document, stacking
 from hardgap.studies.circuits import document as circuits
+from hardgap.studies.interpolation import document as interpolation
 from hardgap.studies.symbolic import document as symbolic
 from hardgap.studies.tempered import document as tempered
 from hardgap.suites import document as suites
@@ -19,6 +20,7 @@ from hardgap.suites import document as suites
 PAGES = (
     "README.md",
     "docs/atlas.md",
+    "docs/baselines.md",
     "docs/circuits.md",
     "docs/fidelity.md",
     "docs/ledger.md",
@@ -44,9 +46,10 @@ class BlockSet:
 BLOCK_SETS = (
     BlockSet("the main table", main_table_document.BLOCKS, main_table_document.content),
     BlockSet("the tempered recipe", tempered.BLOCKS, tempered.content),
-    BlockSet("Experiment 2", symbolic.BLOCKS, lambda results: symbolic.content(results / "symbolic")),
+    BlockSet("Experiment 2", symbolic.BLOCKS, symbolic.content),
     BlockSet("every claim", ledger.BLOCKS, ledger.content),
     BlockSet("solved networks", circuits.BLOCKS, circuits.content),
+    BlockSet("the temporal baseline", interpolation.BLOCKS, interpolation.content),
     BlockSet("the atlas", atlas_document.BLOCKS, atlas_document.content),
     BlockSet("the suite", suites.BLOCKS, suites.content),
     BlockSet("the index", index.BLOCKS, index.content),

@@ -36,7 +36,10 @@ TOLERANCE = 0.03
 
 @study("gf2", tables="hardgap.studies.gf2:gf2_tables", scaled=False)
 def gf2(scale: Scale) -> Iterator[Arm]:
-    """With pattern 2 hidden, two timesteps of Rule 150 determine every hidden cell, one determines none."""
+    """Two timesteps of Rule 150 determine every hidden cell, whichever pattern is hidden, and one determines none.
+
+    The paper says so without naming a pattern; its numbers are those of pattern 2, and true of that.
+    """
     for steps, numbers in PUBLISHED.items():
         for quantity, value in numbers.items():
             tolerance = 0.0 if quantity == "identified" else TOLERANCE * value

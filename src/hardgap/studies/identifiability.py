@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,13 @@ import numpy as np
 from hardgap.worlds.automaton.gap import Gap, draw_hidden
 from hardgap.worlds.automaton.identify.answers import identify
 from hardgap.worlds.automaton.identify.completions import completions
-from hardgap.worlds.automaton.identify.evidence import every_row, evolve, rows_shown
+from hardgap.worlds.automaton.identify.evidence import Evidence, every_row, evolve, rows_shown
 from hardgap.worlds.automaton.identify.frontier import smallest_lost
 from hardgap.worlds.automaton.rule import Rule, parse_rule
 
 STEPS = (2, 3, 4)
+UNROLLED = max(STEPS)
+"""Steps that training unrolls, and so all that what is visible can testify to."""
 
 # Seeds of 10 that reached 70 % holdout, by hidden pattern (paper, "Per-pattern holdout accuracy for radius-1 rules").
 TRAINED_50 = {
@@ -80,6 +83,20 @@ def _determined(gap: Gap) -> dict[int, int]:
         done = len(gap.hidden) in count.values()
         count[t] = len(gap.hidden) if done else len(completions(every_row(gap, t), limit=2).determined)
     return count
+
+
+@cache
+def determined_share(gap: Gap, width: int) -> float:
+    """Of the hidden entries, from every row of that width, as many steps on as training unrolls."""
+    return len(completions(_every_row_of(gap, width), limit=2).determined) / len(gap.hidden)
+
+
+def _every_row_of(gap: Gap, width: int) -> Evidence:
+    """What all rows of one width show; rows as wide as a window hold every window, and so show all there is."""
+    if width > 2 * gap.rule.radius * UNROLLED:
+        return every_row(gap, UNROLLED)
+    rows = (np.arange(2**width)[:, None] >> np.arange(width) & 1).astype(np.uint8)
+    return rows_shown(gap, rows, UNROLLED)
 
 
 def rows_needed(name: str, k: int, *, sets: int = 20, width: int = 101, steps: int = 4) -> list[int | None]:

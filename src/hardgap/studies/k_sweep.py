@@ -14,7 +14,7 @@ from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.studies.identifiability import TRAINED_K
 from hardgap.studies.measure import Measured, StudyResult
-from hardgap.studies.numbers import mean, published_count, recovered
+from hardgap.studies.numbers import interval, mean, published_count, recovered
 from hardgap.studies.published import Rate
 from hardgap.studies.study import Arm, study, words
 from hardgap.worlds.automaton.gap import draw_hidden
@@ -59,15 +59,16 @@ def k_tables(results: Sequence[StudyResult]) -> list[Table]:
     """A row a number of hidden patterns: the paper, T = 1 and tempered."""
     scale, arms = results[0].scale, {tuple(a.labels.values()): a for one in results for a in one.arms}
     rows = [_row(arms[rule, k, "T = 1"], arms[rule, k, "tempered"]) for rule, k, way in arms if way == "T = 1"]
-    right = ["hidden of 32", "published", "its mean %", "T = 1", "mean %", "tempered", "tempered mean %"]
+    ours = ["T = 1", "Wilson %", "mean %", "tempered", "tempered Wilson %", "tempered mean %"]
+    right = ["hidden of 32", "published", "its mean %", *ours]
     title = f"Patterns hidden, {scale} scale, 50 epochs at T = 1 (tempered: its own ten)"
-    detail = ["why", "tempered mean %", "its mean %"]
+    detail = ["why", "Wilson %", "tempered Wilson %", "tempered mean %", "its mean %"]
     return [Table(title, ["rule", *right, "verdict", "why"], rows, right, detail)]
 
 
 def _row(arm: Measured, tempered: Measured) -> list[object]:
     assert isinstance(arm.published, Rate)
     rule, k, _ = words(arm.labels)
-    ours = [cell for one in (arm, tempered) for cell in (recovered(one), mean(one.holdout))]
+    ours = [cell for one in (arm, tempered) for cell in (recovered(one), interval(one.wilson, 0), mean(one.holdout))]
     found = arm.comparison
     return [rule, k, published_count(arm), arm.published.mean, *ours, found.verdict, found.note]

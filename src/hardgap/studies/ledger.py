@@ -14,24 +14,31 @@ from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.core.wording import plural
 from hardgap.report.document import Content, markdown, paragraph
-from hardgap.report.verdicts import Verdict, Word
-from hardgap.studies.measure import StudyResult, judged, measure, progress, taken_in
+from hardgap.report.verdicts import MANY, Verdict, Word
+from hardgap.studies.measure import Measured, StudyResult, judged, measure, progress, taken_in
 from hardgap.studies.study import STUDIES, Study
 
 BLOCKS = ("ledger", "ledger-words")
 ORDER: tuple[Word, ...] = (
-    "reproduced", "holds", "differs", "does not hold as written", "inconclusive", "not run", "paper is silent",
+    "reproduced", "holds", "differs", "does not hold as written", "inconclusive", "not run", "no test",
+    "paper is silent",
 )  # fmt: skip
 """In which it is said how many claims have each word."""
+READ: tuple[Scale, ...] = ("desk", "paper")
 
 
 def read_claims(results: Path, studies: Iterable[Study] | None = None, told: Progress = silent) -> list[StudyResult]:
-    """What the folder says about each claim: at desk scale, then again at the paper's where runs of it are there."""
+    """What the folder says about each claim: at desk scale, then again at the paper's where runs of it are there.
+
+    A run counts for every study that declares it, wherever in the folder its file stands. Pages read their studies
+    through this as well, so that they and the report cannot disagree.
+    """
     if not results.is_dir():
         raise BadInput(f"there is no folder {results}")
     chosen = list(STUDIES.values() if studies is None else studies)
     told(f"reading the runs in {results}", 0, len(chosen))
-    with taken_in(results) as store:
+    declared = {run.id for one in chosen for scale in READ for run in one.runs(scale)}
+    with taken_in(results, only=declared) as store:
         wanted: list[tuple[Study, Scale]] = [(one, "desk") for one in chosen]
         wanted += [(one, "paper") for one in chosen if one.scaled and progress(one, "paper", store)[0]]
         found: dict[Scale, list[StudyResult]] = {"desk": [], "paper": []}
@@ -56,7 +63,13 @@ def counts(claims: Iterable[StudyResult]) -> dict[Word, int]:
 def number_counts(claims: Iterable[StudyResult]) -> dict[Word, int]:
     """How many single numbers and statements of these claims have each word."""
     papers = (one for one in claims if not one.study.ours and one.scale == "desk")
-    return _in_order(arm.comparison for one in papers for arm in one.arms if arm.published is not None)
+    return _in_order(arm.comparison for one in papers for arm in numbers_of(one) if arm.comparison.word != "no test")
+
+
+def numbers_of(one: StudyResult) -> list[Measured]:
+    """The arms beside which something is published; those that are no test only where there is no other."""
+    published = [arm for arm in one.arms if arm.published is not None]
+    return [arm for arm in published if arm.comparison.word != "no test"] or published
 
 
 def _in_order(verdicts: Iterable[Verdict]) -> dict[Word, int]:
@@ -91,14 +104,13 @@ def ledger_table(claims: Sequence[StudyResult]) -> Table:
 
 def beside(one: StudyResult) -> tuple[str, str]:
     """What was published and what was found; of a claim of several numbers, how many have each word."""
-    numbers = [arm for arm in one.arms if arm.published is not None]
+    numbers = numbers_of(one)
     if len(numbers) == 1 and not one.study.ours:
         (arm,) = numbers
         assert arm.published is not None
         return arm.published.said, arm.published.told(arm)
     if one.study.ours or not numbers:
-        runs = sum(arm.n for arm in one.arms)
-        return "", plural(runs, "run") if runs else ""
+        return "", plural(one.ran, "run") if one.ran else ""
     return f"{len(numbers)} parts", counted(_in_order(arm.comparison for arm in numbers))
 
 
@@ -114,8 +126,19 @@ def content(results: Path) -> Content:
     said = sorted(dict.fromkeys(map(phrase, claims)), key=lambda one: ORDER.index(word_of(one)))
     rows = [[one, *_listed(claim for claim in claims if phrase(claim) == one)] for one in said]
     table = Table("", ["verdict", "claims", "which"], rows, ["claims"])
-    words = paragraph(summary(claims))
-    return Content({"ledger": f"{words}{markdown([table]).lstrip()}", "ledger-words": words})
+    words = summary(claims)
+    told = f"{words} {_twice(claims)}"
+    return Content({"ledger": f"{paragraph(told)}{markdown([table]).lstrip()}", "ledger-words": paragraph(words)})
+
+
+def _twice(claims: Sequence[StudyResult]) -> str:
+    """Why the table has more rows than there are claims, and what stands in its brackets."""
+    again = sum(one.scale == "paper" for one in claims)
+    more = f"{plural(again, 'claim')} begun at the paper's scale stand in the table a second time. " if again else ""
+    return (
+        f"{more}In brackets: which way, how many parts, and the n that would settle what is inconclusive (where no n "
+        "does, the report says what would)."
+    )
 
 
 def phrase(one: StudyResult) -> str:
@@ -137,4 +160,22 @@ def _listed(claims: Iterable[StudyResult]) -> tuple[int, str]:
 
 
 def _named(one: StudyResult) -> str:
-    return f"`{one.name}`" + (f" ({one.comparison.way})" if one.comparison.way else "")
+    found = ", ".join(filter(None, [one.comparison.way, _plan(one.comparison)]))
+    return f"`{one.name}`" + (f" ({found})" if found else "")
+
+
+def _plan(found: Verdict) -> str:
+    """What would settle it, in a word or two; the report has the sentence.
+
+    >>> _plan(Verdict("inconclusive", needed=60))
+    'n = 60'
+    """
+    if found.word != "inconclusive":
+        return ""
+    if found.needed:
+        return f"n = {found.needed}"
+    return (
+        f"n > {MANY[-1]}"
+        if found.settles.endswith("would not settle it") and ";" not in found.settles
+        else "see report"
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -10,9 +11,11 @@ from statistics import fmean
 from hardgap.core.run import Run, only
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
+from hardgap.report.verdicts import Verdict
 from hardgap.studies.main_table import radius_2, rule_d_hard, rule_d_soft
 from hardgap.studies.measure import Measured, StudyResult
-from hardgap.studies.published import Paired, pairs
+from hardgap.studies.numbers import p_value
+from hardgap.studies.published import Found, Paired, Published, pairs
 from hardgap.studies.study import Arm, study
 from hardgap.worlds.automaton.rule import parse_rule
 from hardgap.worlds.automaton.run import AutomatonRun
@@ -31,10 +34,27 @@ def soft_against_hard(scale: Scale) -> Iterable[Run]:
     return [*rule_d_soft.runs(scale), *rule_d_hard.runs(scale)]
 
 
+@dataclass(frozen=True)
+class Drawn(Published):
+    """A share in percent that ours has because its hidden set was drawn so."""
+
+    value: float
+
+    @property
+    def said(self) -> str:
+        return f"{self.value:g} %"
+
+    def told(self, found: Found) -> str:
+        return f"{found.value:g} %"
+
+    def compare(self, found: Found) -> Verdict:
+        return Verdict("no test", why="our hidden set was drawn with the paper's split, five to three")
+
+
 @study("main/constant-guess", tables="hardgap.studies.main_table_controls:constant_tables", scaled=False)
 def constant_guess(scale: Scale) -> Iterable[Arm]:
     """A constant guess gets 62.5 % of Rule D's hidden patterns right, by the draw of the set."""
-    return [Arm({"rule": "D"}, (), None, partial(_best_constant, radius_2(scale, "D")))]
+    return [Arm({"rule": "D"}, (), Drawn("§4.2", CONSTANT), partial(_best_constant, radius_2(scale, "D")))]
 
 
 def _best_constant(run: AutomatonRun, kept: Path) -> float:
@@ -49,7 +69,8 @@ def paired_tables(results: Sequence[StudyResult]) -> list[Table]:
     right = ["published p", f"p at {scale}", "seeds", "soft %", "hard %"]
     rows = [_paired_row(one.arm, scale) for one in results]
     title = f"The same seeds under soft and hard feedback, {scale} scale (Wilcoxon)"
-    return [Table(title, ["rule", *right, "verdict"], rows, right, notes=[one.study.claim for one in results])]
+    columns, claims = ["rule", *right, "verdict", "why"], [one.study.claim for one in results]
+    return [Table(title, columns, rows, right, detail=["why"], notes=claims)]
 
 
 def _paired_row(arm: Measured, scale: Scale) -> list[object]:
@@ -58,14 +79,19 @@ def _paired_row(arm: Measured, scale: Scale) -> list[object]:
     means = [f"{100 * fmean(values):.1f}" if values else "" for values in (first, second)]
     rule = f"Rule {only(AutomatonRun, arm.runs)[0].rule}" if arm.runs else ""
     if scale == "smoke":
-        return [rule, arm.published.p, "", len(first), *means, ""]
-    p = arm.comparison.p
-    return [rule, arm.published.p, "" if p is None else f"{p:.2g}", len(first), *means, arm.comparison.verdict]
+        return [rule, arm.published.p, "", len(first), *means, "", ""]
+    found = arm.comparison
+    return [rule, arm.published.p, p_value(found.p), len(first), *means, found.verdict, found.note]
 
 
 def constant_tables(results: Sequence[StudyResult]) -> list[Table]:
     (one,) = results
-    rows = [["Rule D", CONSTANT, one.arm.value]]
-    note = f"{one.study.claim} Our hidden set was drawn with the paper's split, five to three, so this is no test."
-    right = ["published %", "computed %"]
-    return [Table("A constant guess", ["rule", *right], rows, right, notes=[note])]
+    found, right = one.arm.comparison, ["published %", "computed %"]
+    rows = [["Rule D", CONSTANT, one.arm.value, found.verdict]]
+    return [
+        Table("A constant guess", ["rule", *right, "verdict"], rows, right, notes=[f"{one.study.claim} {_note(found)}"])
+    ]
+
+
+def _note(found: Verdict) -> str:
+    return f"{found.why[:1].upper()}{found.why[1:]}."

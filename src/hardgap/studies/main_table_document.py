@@ -11,9 +11,10 @@ from hardgap.core.run import only
 from hardgap.core.wording import listed
 from hardgap.report.document import NOT_YET, Content, markdown, paragraph
 from hardgap.runs.summary import SUCCESS
+from hardgap.studies.ledger import read_claims
 from hardgap.studies.main_table import SHOWN, rate_tables
 from hardgap.studies.main_table_figure import main_table_figure
-from hardgap.studies.measure import StudyResult, judged, measure, taken_in
+from hardgap.studies.measure import StudyResult
 from hardgap.studies.study import choose
 from hardgap.worlds.automaton.run import AutomatonRun
 
@@ -25,14 +26,12 @@ SURE, SURELY_WRONG = 0.99, 0.01
 
 def content(results: Path) -> Content:
     """All that pages may show, from the folder of measured runs."""
-    with taken_in(results / "main") as store:
-        shown = [one for one in choose(["main"]) if one.tables == TABLES]
-        found = judged([measure(one, "desk", store) for one in shown])
-        as_wide = [one for one in (measure(one, "paper", store) for one in shown) if one.arm.n]
+    claims = read_claims(results, [one for one in choose(["main"]) if one.tables == TABLES])
+    found, as_wide = ([one for one in claims if one.scale == scale] for scale in ("desk", "paper"))
     blocks = {
         "main-table": markdown(rate_tables(found)),
         "main-words": main_words(found),
-        "main-table-paper-scale": markdown(rate_tables(judged(as_wide))) if as_wide else NOT_YET,
+        "main-table-paper-scale": markdown(rate_tables(as_wide)) if as_wide else NOT_YET,
     }
     return Content(blocks, {"main-table": partial(main_table_figure, found)})
 

@@ -156,6 +156,11 @@ class StudyResult:
         return one
 
     @property
+    def ran(self) -> int:
+        """Finished runs; one that several arms look at counts once."""
+        return len({run.id for arm in self.arms for run in arm.runs})
+
+    @property
     def comparison(self) -> Verdict:
         """All arms as one; a claim of ours has no published one beside it."""
         return SILENT if self.study.ours else summed_up(arm.comparison for arm in self.arms)
@@ -164,7 +169,7 @@ class StudyResult:
     def verdict(self) -> str:
         """The verdict on the claim. At smoke scale there is none."""
         found = self.comparison
-        return "" if self.scale == "smoke" else f"{found.verdict} ({found.why})" if found.why else found.verdict
+        return "" if self.scale == "smoke" else f"{found.verdict} ({found.note})" if found.note else found.verdict
 
     def tables(self) -> list[Shown]:
         """Measured beside published, as `hardgap reproduce` prints it."""

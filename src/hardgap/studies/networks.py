@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hardgap.report.verdicts import FEWEST_SEEDS, NOT_RUN, Verdict, judge_number
+from hardgap.core.wording import plural
+from hardgap.report.verdicts import FEWEST_SEEDS, NOT_RUN, WIDER, Verdict, judge_number
 from hardgap.studies.published import Found, Number
 
 POINTS = 10.0
@@ -30,12 +31,13 @@ class OfNetworks(Number):
             return NOT_RUN
         if here["networks"] < FEWEST_SEEDS:
             why = f"{here['networks']} of at least {FEWEST_SEEDS} networks"
-            return Verdict("inconclusive", needed=FEWEST_SEEDS, why=why)
+            return Verdict("inconclusive", needed=FEWEST_SEEDS, of="networks", why=why)
         middle = judge_number(here["middle"], self.value, self.tolerance)
         inside = [one for one in self.each if here["least"] <= one <= here["most"]]
         if middle.word == "reproduced" or not inside:
             return middle
-        return Verdict("inconclusive", why=f"ours lie from {here['least']:g} to {here['most']:g}")
+        settle = f"the paper has {plural(len(self.each), 'network')}: more of its own would settle it; {WIDER}"
+        return Verdict("inconclusive", why=f"ours lie from {here['least']:g} to {here['most']:g}", settle=settle)
 
 
 def spread(middle: float, values: Sequence[float]) -> dict[str, float]:

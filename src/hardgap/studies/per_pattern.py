@@ -16,7 +16,7 @@ from hardgap.core.table import Table
 from hardgap.studies.identifiability import TRAINED_50, TRAINED_150_220
 from hardgap.studies.main_table import SEEDS
 from hardgap.studies.measure import Measured, StudyResult, pooled
-from hardgap.studies.numbers import mean, p_value, published_count, recovered
+from hardgap.studies.numbers import interval, mean, p_value, published_count, recovered
 from hardgap.studies.published import Rate
 from hardgap.studies.study import Arm, study
 from hardgap.worlds.automaton.recipes import tempered, untempered
@@ -27,6 +27,9 @@ SHOWN: dict[str, Any] = {
     "figure": "hardgap.studies.per_pattern_figure:pattern_figure",
 }
 WHERE = "Per-pattern holdout accuracy"
+JUDGED = (
+    "(Rows are judged one by one and corrected together. The last judges all patterns at once: it can differ alone.)"
+)
 
 
 def _fifty(scale: Scale, rule: str) -> Iterator[Arm]:
@@ -67,7 +70,11 @@ def rule_150_long(scale: Scale) -> Iterator[Arm]:
 
 
 def pattern_tables(results: Sequence[StudyResult]) -> list[Table]:
-    """All columns side by side, then each with its verdicts."""
+    """All columns side by side, then each with its verdicts.
+
+    A pattern is judged by itself, among all rows of these tables; the last row judges all patterns of a column at once,
+    as `main/rule-150-short` does. So the same runs can differ there while no single pattern is told apart.
+    """
     return [_together(results), *map(_verdicts, results)]
 
 
@@ -104,13 +111,19 @@ def counts(arm: Measured) -> tuple[str, str]:
 
 def _verdicts(result: StudyResult) -> Table:
     rows = [[arm.labels["pattern"], *counts(arm), *compared(arm)] for arm in (*result.arms, overall(result))]
-    columns = ["hidden", "published", "measured", "verdict", "p", "mean %"]
-    right = ["published", "measured", "p", "mean %"]
+    title = f"Rule {column(result.name)}: {result.study.claim} {JUDGED}"
     return Table(
-        f"Rule {column(result.name)}: {result.study.claim}", columns, rows, right=right, detail=["p", "mean %"]
+        title, ["hidden", "published", "measured", *COMPARED], rows, ["published", "measured", *NUMBERS], DETAIL
     )
 
 
-def compared(arm: Measured) -> tuple[str, str, str]:
-    """The verdict, its p, and the mean holdout accuracy in percent."""
-    return arm.comparison.verdict, p_value(arm.comparison.p), mean(arm.holdout)
+COMPARED = ["success rate, Wilson %", "verdict", "why", "p", "mean %"]
+NUMBERS = ["success rate, Wilson %", "p", "mean %"]
+DETAIL = ["why", "success rate, Wilson %", "p", "mean %"]
+"""What stands beside two counts; which of it are numbers; which is left out where there is little room."""
+
+
+def compared(arm: Measured) -> tuple[str, str, str, str, str]:
+    """The interval of the success rate, the verdict, what is to be said beside it, p, and the mean holdout accuracy."""
+    found = arm.comparison
+    return interval(arm.wilson, 0), found.verdict, found.note, p_value(found.p), mean(arm.holdout)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from typing import Any, Protocol
 
 from hardgap.core.run import Run
+from hardgap.core.wording import plural
 from hardgap.report.statistics import Sample, mean_interval, sample_of, wilcoxon_p, wilson
 from hardgap.report.verdicts import (
     Count,
@@ -219,12 +220,42 @@ class Paired(Published):
     def told(self, found: Found) -> str:
         first, second = pairs(found)
         p = wilcoxon_p(first, second)
-        return "" if p is None else f"p = {p:.2g}, {len(first)} pairs"
+        return "" if p is None else f"p = {p:.2g}, {plural(len(first), 'pair')}"
 
     def compare(self, found: Found) -> Verdict:
         first, second = pairs(found)
         way = "higher" if first and fmean(first) > fmean(second) else "lower"
         return judge_pairs(wilcoxon_p(first, second), way, len(first), self.way)
+
+
+@dataclass(frozen=True)
+class ByOurReading(Published):
+    """A number whose protocol the paper does not tell: the verdict says how it was read here."""
+
+    paper: Published
+    reading: str
+
+    @property
+    def said(self) -> str:
+        return self.paper.said
+
+    def told(self, found: Found) -> str:
+        return self.paper.told(found)
+
+    def compare(self, found: Found) -> Verdict:
+        verdict = self.paper.compare(found)
+        return verdict if verdict.word == "not run" else replace(verdict, why=_both(verdict.why, self.reading))
+
+    def as_dict(self) -> dict[str, Any]:
+        return self.paper.as_dict() | {"reading": self.reading}
+
+
+def read_as(reading: str, paper: Published) -> ByOurReading:
+    return ByOurReading(paper.where, paper, reading)
+
+
+def _both(*words: str) -> str:
+    return "; ".join(filter(None, words))
 
 
 def _range(ends: Sequence[float]) -> str:

@@ -18,11 +18,12 @@ from hardgap.report.document import NOT_YET
 from hardgap.report.figures import as_svg
 from hardgap.report.page import MARKS, Page, badge, dot, inline
 from hardgap.report.verdicts import Verdict
-from hardgap.studies.ledger import beside, counted, counts, number_counts, phrase
+from hardgap.studies.ledger import beside, counted, counts, number_counts, numbers_of, phrase
 from hardgap.studies.main_table import SHOWN
 from hardgap.studies.main_table_document import main_words
 from hardgap.studies.measure import StudyResult, tables_of
 from hardgap.studies.study import words
+from hardgap.studies.symbolic.table import CELLS
 from hardgap.studies.symbolic.words import symbolic_words
 from hardgap.studies.tempered.words import tempered_words
 from hardgap.suites.card import Card
@@ -30,6 +31,7 @@ from hardgap.suites.document import beside_the_papers, cards_table, needs_table,
 from hardgap.suites.figure import draw_references
 
 TITLES = {
+    "setup": "The setup",
     "main": "The main table",
     "ceiling": "A network that is local by construction",
     "per-pattern": "One hidden pattern at a time",
@@ -41,13 +43,14 @@ TITLES = {
     "theorems": "Theorems, lemmas and constructions",
     "circuits": "Inside the networks",
     "symbolic": "Operators that were never seen together",
+    "chains": "Between and inside the networks of Experiment 2",
     "ambiguity": "Operators with a weaker filter of examples",
+    "bounds": "What any reader could score in Experiment 2",
     "calibration": "How well the networks of Experiment 2 are trained",
     "tempered": "Tempered feedback",
     "atlas": "Every gap of the elementary rules",
 }
-"""What a group of studies is called, by the beginning of their names; others are called by that."""
-CELLS = "hardgap.studies.symbolic.cells:cell_tables"
+"""What a group of studies is called, by the beginning of their names; those of plugins are called by that."""
 LEAD = "Which claims of the paper hold? Every published number beside a measured one, with a verdict."
 STORY = """
 Take a rule, such as “a cell becomes the parity of itself and its two neighbours”. Remove part of its truth table from
@@ -57,14 +60,16 @@ shown. So says the paper “Transformers Can Learn Rules They’ve Never Seen: P
 (Gray). This page sets its claims beside what was measured anew.
 """
 LEGEND = """
-✓ reproduced, or holds; ≠ differs; ✗ does not hold as written; ? inconclusive; ○ not run; – the paper is silent. Where a
-claim rests on several numbers, each has its sign. A claim leads to its table, its figure and the command to rerun it.
+✓ reproduced, or holds; ≠ differs; ✗ does not hold as written; ? inconclusive; ○ not run; – no test, or the paper is
+silent. Where a claim rests on several numbers, each has its sign. A claim leads to its table, its figure and the
+command to rerun it.
 """
 SCALE = """
 Most measurements are at desk scale: rows of 11 cells instead of 101 and a thirteenth of the steps, so that a run takes
 half a minute of one core. Such a verdict says so in its words; it is none about the paper’s own setting. `reproduced`
 asks for evidence: the 90 % interval of the difference contains zero and lies within a margin, 25 points of a success
-rate and 10 of a mean. That no difference was found is not enough. `inconclusive` says how many runs would settle it.
+rate and 10 of a mean. That no difference was found is not enough. `inconclusive` says how many runs would settle it, or
+what else would.
 Rows of one table are corrected together. `docs/verdicts.md` has all rules, `docs/fidelity.md` every choice that the
 paper leaves open.
 """
@@ -160,15 +165,21 @@ def _matrix_row(one: StudyResult) -> str:
     dots = [dot(*pair) for pair in _several(one)]
     told = "".join(dots) if dots else told
     claim = f'<a href="#{_anchor(one)}">{escape(one.study.claim)}</a>'
+    verdict = f"{badge(one.comparison)}{_settles(one)}"
     return (
         f'<tr data-claim="{_anchor(one)}" data-verdict="{escape(one.comparison.verdict)}"><td>{claim}</td>'
-        f'<td data-name="paper">{said}</td><td data-name="here">{told}</td><td>{badge(one.comparison)}</td></tr>'
+        f'<td data-name="paper">{said}</td><td data-name="here">{told}</td><td>{verdict}</td></tr>'
     )
+
+
+def _settles(one: StudyResult) -> str:
+    found = one.comparison.settles
+    return f"<br><small>{escape(found)}</small>" if found else ""
 
 
 def _several(one: StudyResult) -> Iterator[tuple[Verdict, str]]:
     """The verdict on each number of a claim that has several."""
-    numbers = [arm for arm in one.arms if arm.published is not None]
+    numbers = numbers_of(one)
     if len(numbers) > 1 and not one.study.ours:
         for arm in numbers:
             name = arm.value.get("name") if isinstance(arm.value, dict) else None
@@ -214,12 +225,12 @@ def _is_measured(one: StudyResult) -> bool:
 def _claim(one: StudyResult) -> str:
     found, (said, told) = one.comparison, beside(one)
     where = next((arm.published.where for arm in one.arms if arm.published is not None and arm.published.where), "")
-    several, runs = sum(arm.published is not None for arm in one.arms) > 1, sum(arm.n for arm in one.arms)
+    several = len(numbers_of(one)) > 1
     facts = [
         f"paper{f' ({where})' if where else ''}: {said}" if said else "",
         f"here: {told}" if told else "",
-        plural(runs, "run") if several and runs and said else "",
-        "" if several else found.note,  # the parts have theirs in the table
+        plural(one.ran, "run") if several and one.ran and said else "",
+        found.settles if several else found.note,  # why is said of each part, in the table
     ]
     asked = f"hardgap reproduce {one.name}" + ("" if one.scale == "desk" else f" --scale {one.scale}")
     return (

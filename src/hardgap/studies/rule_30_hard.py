@@ -8,7 +8,7 @@ from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.studies.main_table import SEEDS
 from hardgap.studies.measure import Measured, StudyResult, pooled
-from hardgap.studies.per_pattern import compared, counts
+from hardgap.studies.per_pattern import COMPARED, DETAIL, NUMBERS, compared, counts
 from hardgap.studies.published import Rate
 from hardgap.studies.study import Arm, study
 from hardgap.theory.votes import votes
@@ -50,10 +50,10 @@ def hard_tables(results: Sequence[StudyResult]) -> list[Table]:
         [arm.labels["pattern"], _vote(vote, printed), *counts(arm), best, _best(arm), *compared(arm)]
         for arm, (vote, (printed, _, best)) in zip((*result.arms, *totals), extras, strict=True)
     ]
-    right = ["published", "measured", "its best %", "best %", "p", "mean %"]
-    columns = ["hidden", "3-NN vote", *right[:4], "verdict", "p", "mean %"]
+    right = ["published", "measured", "its best %", "best %"]
+    columns = ["hidden", "3-NN vote", *right, *COMPARED]
     title = f"Rule 30, hard/STE unrolling, {result.scale} scale: seeds of ten that recover the hidden pattern"
-    return [Table(title, columns, rows, right=right, detail=["p", "mean %"])]
+    return [Table(title, columns, rows, [*right, *NUMBERS], DETAIL)]
 
 
 def _vote(computed: str, printed: str) -> str:

@@ -2,7 +2,7 @@
 
 It holds every run's config, versions and curve, the hash of the network's source, and nothing that follows from these:
 scores are computed when they are asked for. A gap is *recovered* if most of its runs end with at least 70 % of hidden
-cells right; intervals are of gaps, since runs of one gap are not independent.
+cells right, whatever they make of visible ones; intervals are of gaps, since runs of one gap are not independent.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any, Literal
@@ -23,10 +23,12 @@ from hardgap.core.specs import Count, Scale, Share, Source, Spec
 from hardgap.report.render import Shown
 from hardgap.report.statistics import same_rate_p, wilson
 from hardgap.runs.results import read_json, write_text
-from hardgap.runs.summary import SUCCESS, Summary, summarise
+from hardgap.runs.summary import SUCCESS
 from hardgap.suites.gaps import GROUPS, SIMILARITIES, WIDER, WIDTH, SuiteGap
 
 Point = tuple[Count, Share, Share]
+FITS = 0.9
+"""A run that has at least so many of the visible cells right fits what it was shown, too."""
 
 
 class Outcome(Spec):
@@ -41,7 +43,7 @@ class Outcome(Spec):
     run: str = Field("", pattern=r"^([0-9a-f]{12})?$")
     config: dict[str, Any] = {}  # noqa: RUF012 (pydantic copies it)
     made: Count = 0
-    seconds: float = Field(0.0, ge=0)
+    seconds: float = Field(0.0, ge=0, description="of a processor, if its versions name that `clock`; else of a wall's")
     stopped: str = ""
     curve: tuple[Point, ...] = Field(min_length=1)
     asked: dict[str, Share | None] = {}  # noqa: RUF012
@@ -50,10 +52,25 @@ class Outcome(Spec):
     def recovered(self) -> bool:
         return self.curve[-1][2] >= SUCCESS
 
-    @cached_property
-    def summary(self) -> Summary:
-        points = (dict(zip(("step", "visible", "holdout"), point, strict=True)) for point in self.curve)
-        return summarise([point | {"detail": {}} for point in points])
+    @property
+    def fits(self) -> bool:
+        return self.curve[-1][1] >= FITS
+
+    @property
+    def recovered_step(self) -> int | None:
+        """The first of the evaluations, recovered all, with which it ended; before training, chance may have it right.
+
+        >>> gap = SuiteGap(rule="150", hide=(3,), group="paper", similarity="wrong")
+        >>> curve = (0, 0.5, 1.0), (25, 0.9, 0.1), (50, 0.9, 0.8), (75, 1.0, 1.0)
+        >>> Outcome(gap=gap, seed=0, curve=curve).recovered_step
+        50
+        """
+        step = None
+        for at, _, holdout in reversed([point for point in self.curve if point[0] > 0]):
+            if holdout < SUCCESS:
+                break
+            step = at
+        return step
 
 
 class Certified(Spec):
@@ -95,6 +112,12 @@ class Card(Spec):
     def scores(self) -> list[Score]:
         return scores_of(self.runs)
 
+    @property
+    def by_wall_clock(self) -> int:
+        """Trained runs whose seconds other work may have lengthened: made before a processor's were counted."""
+        by_processor = {place for place, made in enumerate(self.versions) if made.get("clock") == "processor"}
+        return sum(bool(run.run) and run.made not in by_processor for run in self.runs)
+
     def save(self, path: Path) -> None:
         """One run a line."""
         data = self.model_dump(mode="json")
@@ -118,7 +141,8 @@ class Card(Spec):
         parts = {name: part.as_dict() for name, part in parts_of(self).items()}
         head = self.model_dump(mode="json", exclude={"runs", "versions", "kind", "format"})
         gaps = [score.as_dict() for score in self.scores]
-        return head | {"done": len(self.runs), "parts": parts, "drawn": drawn_apart(self), "gaps": gaps}
+        done = {"done": len(self.runs), "by wall clock": self.by_wall_clock}
+        return head | done | {"parts": parts, "drawn": drawn_apart(self), "gaps": gaps}
 
 
 def read_card(path: Path) -> Card:
@@ -148,6 +172,11 @@ class Score:
     def recovered(self) -> bool:
         return 2 * self.successes > len(self.runs)
 
+    @property
+    def fits(self) -> bool:
+        """Whether most of its runs are recovered and have the visible cells right, too."""
+        return 2 * sum(run.recovered and run.fits for run in self.runs) > len(self.runs)
+
     def as_dict(self) -> dict[str, Any]:
         told = {"gap": self.key, "runs": len(self.runs), "recovered": self.successes}
         return self.gap.model_dump(mode="json") | told
@@ -176,6 +205,10 @@ class PartScore:
         return sum(score.recovered for score in self.scores)
 
     @property
+    def fitting(self) -> int:
+        return sum(score.fits for score in self.scores)
+
+    @property
     def wilson(self) -> tuple[float, float] | None:
         return wilson(self.recovered, self.gaps) if self.scores else None
 
@@ -189,9 +222,10 @@ class PartScore:
 
     @property
     def median_steps(self) -> float | None:
-        """To the first solved evaluation, of the runs that have one."""
-        solved = [run.summary.solved_step for run in self.runs]
-        return median(step for step in solved if step is not None) if any(solved) else None
+        """To the evaluation from which on a run is recovered, of the runs that are."""
+        steps = [run.recovered_step for run in self.runs]
+        found = [step for step in steps if step is not None]
+        return median(found) if found else None
 
     @property
     def visible(self) -> float | None:
@@ -203,6 +237,12 @@ class PartScore:
     def seconds(self) -> float:
         return sum(run.seconds for run in self.runs)
 
+    @property
+    def seconds_a_step(self) -> float | None:
+        """Of the run in the middle: the sum would have whatever stopped a machine for a while."""
+        each = [run.seconds / run.curve[-1][0] for run in self.runs if run.seconds and run.curve[-1][0]]
+        return median(each) if each else None
+
     def at(self, width: int) -> tuple[int, int] | None:
         """Of recovered runs that were asked at another width, how many are recovered there too; None if none can."""
         asked = [run.asked.get(str(width)) for run in self.runs if run.recovered]
@@ -211,8 +251,8 @@ class PartScore:
 
     def as_dict(self) -> dict[str, Any]:
         return {"gaps": self.gaps, "recovered": self.recovered, "wilson": self.wilson, "runs": len(self.runs),
-                "runs recovered": self.successes, "median steps": self.median_steps, "visible": self.visible,
-                "training seconds": round(self.seconds, 1)}  # fmt: skip
+                "runs recovered": self.successes, "fitting": self.fitting, "median steps": self.median_steps,
+                "visible": self.visible, "training seconds": round(self.seconds, 1)}  # fmt: skip
 
 
 def _narrow(gap: SuiteGap, **fields: str) -> bool:

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 from hardgap.core.table import Table
-from hardgap.core.wording import listed
+from hardgap.core.wording import listed, percent, plural
 from hardgap.report.document import NOT_YET, Content, markdown, paragraph
 from hardgap.report.statistics import holm
-from hardgap.suites.card import Card, PartScore, parts_of
+from hardgap.suites.card import FITS, Card, PartScore, parts_of
 from hardgap.suites.checking import Comparison, compare
 from hardgap.suites.computed import COMPUTED
-from hardgap.suites.entries import NETWORKS
+from hardgap.suites.entries import NETWORKS, RECIPES
 from hardgap.suites.figure import draw_references
-from hardgap.suites.gaps import ASKED_AT, SIMILARITIES
+from hardgap.suites.gaps import ASKED_AT, GROUPS, SIMILARITIES, WIDTH, SuiteGap
 from hardgap.suites.references import read_cards
 from hardgap.suites.tables import interval
 
-BLOCKS = ("suite-words", "suite-table", "suite-needs", "suite-beside")
+BLOCKS = ("suite-words", "suite-table", "suite-whole", "suite-needs", "suite-beside", "suite-groups", "suite-wide")
+WIDE = ("radius 2", "radius 3")
 PAPERS = ("encoder", "tempered")
 """The reference that all others are set beside."""
 OTHERWISE = {
@@ -44,8 +45,11 @@ def content(results: Path) -> Content:
     blocks = {
         "suite-words": suite_words(cards),
         "suite-table": markdown([cards_table(cards)] if cards else []),
+        "suite-whole": whole_words(read_cards(results / "suite", quick=False)),
         "suite-needs": needs_words(cards),
         "suite-beside": markdown([needs_table(cards)] if beside_the_papers(cards) else []),
+        "suite-groups": markdown([groups_table(cards)] if cards else []),
+        "suite-wide": wide_words(cards),
     }
     return Content(blocks, {"suite": partial(draw_references, cards)})
 
@@ -54,7 +58,9 @@ def cards_table(cards: Sequence[Card]) -> Table:
     """A row a reference."""
     kinds = [f"similarity {kind}" for kind in SIMILARITIES]
     wide = [f"at width {width}" for width in ASKED_AT]
-    right = ["recovered", "Wilson, %", *kinds, "private", "runs", "median steps", *wide, "parameters", "MFLOP a row"]
+    size = ["parameters", "MFLOP a row", "ms a step"]
+    fits = ["visible, %", f"of recovered, visible ≥ {100 * FITS:.0f} %"]
+    right = ["recovered", "Wilson, %", *fits, *kinds, "private", "runs", "median steps to recovery", *wide, *size]
     rows = [[card.network, card.recipe, *_row(card)] for card in cards]
     return Table("Gaps of the quick part that are recovered", ["network", "recipe", *right], rows, right)
 
@@ -63,11 +69,14 @@ def _row(card: Card) -> list[object]:
     parts, whole = parts_of(card), PartScore(card.scores)
     kinds = [_of(parts.get(f"similarity {kind}")) for kind in SIMILARITIES]
     wide = [_wide(whole, width) for width in ASKED_AT]
+    fits = "" if whole.visible is None else f"{whole.fitting}/{whole.recovered}"
     steps = "" if whole.median_steps is None else f"{whole.median_steps:.0f}"
     size = "" if card.parameters is None else f"{card.parameters:,}"
     flop = "" if card.flop is None else f"{card.flop / 1e6:.2g}"
     runs = len(card.runs) if len(card.runs) == card.planned else f"{len(card.runs)} of {card.planned}"
-    return [_of(whole), interval(whole), *kinds, _of(parts.get("private")), runs, steps, *wide, size, flop]
+    step = "" if whole.seconds_a_step is None else f"{1000 * whole.seconds_a_step:.0f}"
+    own = [_of(whole), interval(whole), percent(whole.visible), fits]
+    return [*own, *kinds, _of(parts.get("private")), runs, steps, *wide, size, flop, step]
 
 
 def _of(part: PartScore | None) -> str:
@@ -90,6 +99,9 @@ def suite_words(cards: Sequence[Card]) -> str:
     told = [
         f"On the quick part; private part from seed {listed({card.seed for card in cards})}.",
         _ranking(trained) if trained else "",
+        _both_recipes(trained) if trained else "",
+        _fitting(trained) if trained else "",
+        _clocks(trained) if trained else "",
         f"So far {listed(f'{count} references have {runs}' for runs, count in begun.items())}." if begun else "",
         f"Still to be measured: {listed(missing)}." if missing else "",
     ]
@@ -97,14 +109,75 @@ def suite_words(cards: Sequence[Card]) -> str:
 
 
 def _ranking(cards: Sequence[Card]) -> str:
-    """Who recovers how many gaps; where no recipe is named, it is the tempered one."""
+    """Who recovers how many gaps."""
     found: dict[tuple[int, int], list[str]] = {}
     for card in cards:
         whole = PartScore(card.scores)
-        name = card.network if card.recipe == PAPERS[1] else card.name
-        found.setdefault((whole.recovered, whole.gaps), []).append(f"`{name}`")
+        found.setdefault((whole.recovered, whole.gaps), []).append(_short(card))
     ranks = sorted(found.items(), key=lambda item: -item[0][0] / item[0][1])
     return "; ".join(f"{listed(names)}: {right} of {gaps} gaps" for (right, gaps), names in ranks) + "."
+
+
+def _both_recipes(cards: Sequence[Card]) -> str:
+    """Recipes can be told apart only on these."""
+    of_name: dict[str, set[str]] = {}
+    for card in cards:
+        of_name.setdefault(card.network, set()).add(card.recipe)
+    both = [f"`{name}`" for name, recipes in of_name.items() if recipes >= RECIPES.keys()]
+    return f"Measured under both recipes: {listed(both)} alone." if both else ""
+
+
+def _fitting(cards: Sequence[Card]) -> str:
+    """Recovered gaps of networks that do not fit what is visible."""
+    found = {_short(card): PartScore(card.scores) for card in cards}
+    less = [
+        f"{name} {part.fitting} of {part.recovered}" for name, part in found.items() if part.fitting < part.recovered
+    ]
+    told = f"Of their recovered gaps, these have {100 * FITS:.0f} % of the visible cells right, too: "
+    return f"{told}{listed([*less, 'all of the others'] if len(less) < len(found) else less)}." if less else ""
+
+
+def _clocks(cards: Sequence[Card]) -> str:
+    """Whose times are to be trusted."""
+    clocked = sum(bool(card.by_wall_clock) for card in cards)
+    told = "“ms a step” is the median over runs, evaluations included, "
+    if not clocked:
+        return f"{told}of a core."
+    which = "all references" if clocked == len(cards) else plural(clocked, "reference")
+    return f"{told}of {which} by the clock on the wall while the machine had other work: at most so much of a core."
+
+
+def _short(card: Card) -> str:
+    """Where no recipe is named, it is the tempered one."""
+    return f"`{card.network if card.recipe == PAPERS[1] else card.name}`"
+
+
+def whole_words(cards: Sequence[Card]) -> str:
+    """Who recovers how many gaps of all of v1, those on wider rows not counted again."""
+    if not cards:
+        return NOT_YET
+    narrow = [_only(card, lambda gap: gap.width == WIDTH) for card in cards]
+    seeds = listed({card.seed for card in cards})
+    return paragraph(f"On all of v1; private part from seed {seeds}. {_ranking(narrow)}")
+
+
+def wide_words(cards: Sequence[Card]) -> str:
+    """Where the references differ most: rules that look further than to the next cell."""
+    wide = [_only(card, lambda gap: gap.group in WIDE) for card in cards if card.network in NETWORKS]
+    found = [card for card in wide if card.runs]
+    return paragraph(f"On rules of {' and '.join(WIDE)}, {_ranking(found)}") if found else NOT_YET
+
+
+def _only(card: Card, wanted: Callable[[SuiteGap], bool]) -> Card:
+    return card.model_copy(update={"runs": tuple(run for run in card.runs if wanted(run.gap))})
+
+
+def groups_table(cards: Sequence[Card]) -> Table:
+    """Recovered gaps by group of rules, of what is trained."""
+    trained = [card for card in cards if card.network in NETWORKS]
+    groups = [group for group in GROUPS if any(group in parts_of(card) for card in trained)]
+    rows = [[card.name, *(_of(parts_of(card).get(group)) for group in groups)] for card in trained]
+    return Table("Gaps of the quick part that are recovered, by group", ["reference", *groups], rows, groups)
 
 
 def needs_words(cards: Sequence[Card]) -> str:

@@ -59,17 +59,24 @@ def plan(
     return Plan(suite.name, entry, quick, drawn, runs, len(gaps) * SEEDS, scale)
 
 
-def make_card(asked: Plan, store: Store, on_progress: Progress = silent, *, certify: bool = True) -> Card:
-    """The card of what is finished in a store."""
+def make_card(
+    asked: Plan, store: Store, on_progress: Progress = silent, *, certify: bool = True, before: Card | None = None
+) -> Card:
+    """The card of what is finished in a store, and of what an earlier card has."""
     rows = {row.id: row for row in store.rows(run.id for run in asked.configs) if row.status == "done"}
-    done = [(gap, run) for gap, run in asked.runs if run.id in rows]
+    earlier = {one.run: one for one in before.runs} if before else {}
+    done = [(gap, run) for gap, run in asked.runs if run.id in rows or run.id in earlier]
     if not done:
         raise BadInput(f"no run of {asked.entry.network} under {asked.entry.recipe} is finished in {store.folder}")
-    versions = list({repr(rows[run.id].versions): rows[run.id].versions for _, run in done}.values())
+    made_with = [*(before.versions if before else ()), *(row.versions for row in rows.values())]
+    versions = list({repr(one): one for one in made_with}.values())
     outcomes = []
     for place, (gap, run) in enumerate(done):
         on_progress("asking trained networks at other widths", place, len(done))
-        outcomes.append(_outcome(gap, run, rows[run.id], store, versions))
+        if run.id in rows:
+            outcomes.append(_outcome(gap, run, rows[run.id], store, versions))
+        else:
+            outcomes.append(earlier[run.id])  # its versions come first, so that `made` is still their place
     first = done[0][1]
     if certify:
         on_progress("leak certificate", 0, 0)
@@ -148,7 +155,21 @@ def _flop(model: nn.Module) -> int | None:
     return int(counter.get_total_flops()) or None
 
 
-def missing(asked: Plan, store: Store) -> Sequence[AutomatonRun]:
-    """What is not finished yet."""
+def missing(asked: Plan, store: Store, before: Card | None = None) -> Sequence[AutomatonRun]:
+    """What is not finished yet, neither in the store nor on an earlier card."""
     known = store.progress([run.id for run in asked.configs])
-    return [run for run in asked.configs if known.get(run.id, ("", 0))[0] != "done"]
+    earlier = {one.run for one in before.runs} if before else set()
+    return [run for run in asked.configs if run.id not in earlier and known.get(run.id, ("", 0))[0] != "done"]
+
+
+def check_same(asked: Plan, before: Card) -> None:
+    """A card can be added to if it is about the same: suite, network with its code, recipe, part, seed and scale."""
+    first = asked.configs[0]
+    wanted = Card(
+        suite=asked.suite, quick=asked.quick, network=asked.entry.network, recipe=asked.entry.recipe, seed=asked.seed,
+        scale=asked.scale, planned=asked.planned, source=first.plugins().get(asked.entry.network), runs=(),
+    )  # fmt: skip
+    for field in ("suite", "quick", "network", "recipe", "seed", "scale", "source"):
+        there, here = getattr(before, field), getattr(wanted, field)
+        if there != here:
+            raise BadInput(f"add_to: that card is about another {field}: {there}, not {here}", of="add_to")

@@ -1,14 +1,15 @@
 """The references' scores, gap by gap, so that a new card can be set beside them wherever hardgap is installed.
 
-Made from the committed cards: `python -m hardgap.suites.references results/suite`.
+Made from the committed cards: `python -m hardgap.suites.references results/suite`. Of a reference that has a card of
+the quick part and one of the whole suite, it has the whole.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -41,6 +42,17 @@ class Reference:
     def recovered(self) -> dict[str, bool]:
         return {key: 2 * successes > runs for key, (_, successes, runs) in self.gaps.items()}
 
+    @property
+    def seeds(self) -> str:
+        """Of a gap; a method that is not trained has none."""
+        if not (self.recipe and self.gaps):
+            return ""
+        each = sorted({runs for _, _, runs in self.gaps.values()})
+        return " to ".join(map(str, {each[0]: None, each[-1]: None}))
+
+    def only(self, keys: Collection[str]) -> Reference:
+        return replace(self, gaps={key: told for key, told in self.gaps.items() if key in keys})
+
     def told(self) -> list[object]:
         """A row of a table."""
         kinds = [[key for key, (similarity, *_) in self.gaps.items() if similarity == kind] for kind in SIMILARITIES]
@@ -58,9 +70,9 @@ def in_short(card: Card) -> Reference:
     return Reference(card.network, card.recipe, card.suite, card.parameters, gaps)
 
 
-def read_cards(folder: Path) -> list[Card]:
-    """The cards of a folder, in the order of references; others last."""
-    cards = [read_card(path) for path in sorted(folder.glob("*.json"))]
+def read_cards(folder: Path, *, quick: bool = True) -> list[Card]:
+    """The cards of a folder of the quick part, or else of the whole, in the order of references; others last."""
+    cards = [card for path in sorted(folder.glob("*.json")) if (card := read_card(path)).quick == quick]
     return sorted(cards, key=lambda card: (_rank(card.network), card.recipe))
 
 
@@ -72,6 +84,12 @@ def _rank(network: str) -> int:
 def load_references() -> tuple[Reference, ...]:
     rows: list[dict[str, Any]] = json.loads((files("hardgap.suites") / FILE).read_text(encoding="utf-8"))
     return tuple(Reference(**row | {"gaps": {key: tuple(told) for key, told in row["gaps"].items()}}) for row in rows)
+
+
+def widest(folder: Path) -> list[Card]:
+    """A card of each reference of a folder."""
+    found = {card.name: card for quick in (True, False) for card in read_cards(folder, quick=quick)}
+    return list(found.values())
 
 
 def as_text(cards: Iterable[Card]) -> str:
@@ -91,4 +109,4 @@ def standing(card: Card, references: Sequence[Reference]) -> list[tuple[Referenc
 
 
 if __name__ == "__main__":
-    (Path(__file__).parent / FILE).write_text(as_text(read_cards(Path(sys.argv[1]))), encoding="utf-8")
+    (Path(__file__).parent / FILE).write_text(as_text(widest(Path(sys.argv[1]))), encoding="utf-8")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hardgap.core.table import Table
-from hardgap.core.wording import duration, percent, plural
-from hardgap.suites.card import Card, PartScore, drawn_apart, parts_of
+from hardgap.core.wording import percent, plural
+from hardgap.suites.card import FITS, Card, PartScore, drawn_apart, parts_of
 from hardgap.suites.gaps import ASKED_AT, SEEDS, SIMILARITIES, Suite
-from hardgap.suites.references import Reference, standing
+from hardgap.suites.references import Reference, in_short, standing
 
 SUBSET = "This is the quick part, a subset of the suite: compare it with quick parts alone."
 
@@ -16,15 +16,18 @@ SUBSET = "This is the quick part, a subset of the suite: compare it with quick p
 def card_table(card: Card) -> Table:
     """A row for each way to look at the gaps."""
     rows = [[name, *_told(part)] for name, part in parts_of(card).items()]
-    right = ["gaps", "recovered", "Wilson, %", "runs recovered", "median steps", "visible, %", "training time"]
+    time = "wall s" if card.by_wall_clock else "core s"
+    right = ["gaps", "recovered", "Wilson, %", "runs recovered", "median steps", "visible, %", time]
     which = f"{card.suite}, {'quick part' if card.quick else 'whole'}"
-    return Table(f"{card.name}: {which}", ["gaps of", *right], rows, right, right[4:])
+    detail = [time, "visible, %", "median steps", "runs recovered"]  # the last goes first: it says least that is new
+    return Table(f"{card.name}: {which}", ["gaps of", *right], rows, right, detail)
 
 
 def _told(part: PartScore) -> list[object]:
     steps = "" if part.median_steps is None else f"{part.median_steps:.0f}"
     runs = f"{part.successes}/{len(part.runs)}"
-    return [part.gaps, part.recovered, interval(part), runs, steps, percent(part.visible), duration(part.seconds)]
+    time = "" if part.visible is None else f"{part.seconds:,.0f}"
+    return [part.gaps, part.recovered, interval(part), runs, steps, percent(part.visible), time]
 
 
 def interval(part: PartScore) -> str:
@@ -45,12 +48,21 @@ def remarks(card: Card) -> Iterator[str]:
         far = "a large difference: it may be tuned to the public part" if drawn["large"] else "no large difference"
         yield f"{told} (seed {card.seed}): {far} (p = {drawn['p']:.2g})."
     yield from _wider(card)
+    whole = PartScore(card.scores)
+    if whole.fitting < whole.recovered and whole.visible is not None:
+        yield (
+            f"Recovered asks of hidden cells alone: {whole.fitting} of {plural(whole.recovered, 'recovered gap')} have "
+            f"{100 * FITS:.0f} % of the visible cells right, too."
+        )
+    if card.by_wall_clock:
+        clocked = plural(card.by_wall_clock, "run")
+        yield f"The seconds of {clocked} are by the clock on the wall: other work on the machine lengthens them."
     if card.parameters is not None:
         flop = "" if card.flop is None else f", {card.flop / 1e6:.2g} MFLOP for an answer to a row"
         yield f"{card.parameters:,} parameters{flop}."
     if card.certificate is not None:
         passed = "holds" if card.certificate.passed else "FAILS: hidden targets reach training"
-        yield f"The leak certificate {passed} ({plural(card.certificate.steps, 'step')} of run {card.certificate.run})."
+        yield f"The leak certificate {passed} (first {card.certificate.steps} steps of run {card.certificate.run})."
 
 
 def _wider(card: Card) -> Iterator[str]:
@@ -71,9 +83,11 @@ def standing_table(card: Card, references: Sequence[Reference]) -> Table | None:
     found = standing(card, references)
     if not found:
         return None
-    right = ["gaps shared", "its own", "this card's"]
-    rows = [[one.name, shared, theirs, ours] for one, shared, theirs, ours in found]
-    return Table("Among the references: public gaps recovered", ["reference", *right], rows, right)
+    right = ["its seeds a gap", "gaps shared", "it recovers", "this card recovers"]
+    rows = [[one.name, one.seeds, shared, theirs, ours] for one, shared, theirs, ours in found]
+    own = in_short(card).seeds
+    title = f"Among the references: public gaps recovered, by most of the seeds{f' (this card: {own})' if own else ''}"
+    return Table(title, ["reference", *right], rows, right)
 
 
 def suite_table(suite: Suite) -> Table:
@@ -90,8 +104,11 @@ def suite_table(suite: Suite) -> Table:
     return Table(title, ["group", *right], rows, right)
 
 
-def reference_table(references: Sequence[Reference]) -> Table:
-    """Every reference that is measured, as far as it is."""
+def reference_table(suite: Suite, references: Sequence[Reference]) -> Table:
+    """Every reference that is measured, as far as it is, on what all of them have."""
+    quick = {gap.key for gap in suite.gaps if gap.quick}
     right = ["gaps", "recovered", *(f"similarity {kind}" for kind in SIMILARITIES), "runs", "parameters"]
-    rows = [[one.network, one.recipe, *one.told()] for one in references]
-    return Table("References, public gaps of the quick part", ["network", "recipe", *right], rows, right, right[-2:])
+    rows = [[one.network, one.recipe, *one.only(quick).told()] for one in references]
+    return Table(
+        "References, public gaps of the quick part", ["network", "recipe", *right], rows, right, ["gaps", *right[-2:]]
+    )

@@ -11,6 +11,7 @@ import pytest
 import hardgap.studies  # noqa: F401  (declares them)
 from hardgap.core.progress import silent
 from hardgap.runs.store import Store
+from hardgap.studies.ledger import read_claims
 from hardgap.studies.measure import measure
 from hardgap.studies.study import STUDIES
 from hardgap.studies.symbolic import bounds
@@ -26,6 +27,11 @@ def test_only_examples_that_fit_one_pair_allow_what_the_paper_measures(tmp_path:
     assert best == sorted(best)
     assert best[-2] < 88 < best[-1] == 100
     assert {row[0]: row[1] for row in tables[1].rows}["any pair that fits, |& never named"] == "92.8"
+
+
+def test_what_is_committed_is_found_by_the_report() -> None:
+    (claim,) = read_claims(KEPT.parents[1], [STUDIES["bounds"]])
+    assert len(bounds.bound_tables([claim])) == 2
 
 
 def test_nothing_is_shown_before_it_was_computed_and_then_it_is_kept(

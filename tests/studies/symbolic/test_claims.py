@@ -9,10 +9,11 @@ import pytest
 from hardgap.core.errors import BadInput
 from hardgap.core.run import only
 from hardgap.runs.store import Store
+from hardgap.studies.ledger import beside, numbers_of
 from hardgap.studies.measure import measure
 from hardgap.studies.study import STUDIES, Study
 from hardgap.studies.symbolic.inside import inside_tables, substitution
-from hardgap.studies.symbolic.relations import against_tables, order_tables
+from hardgap.studies.symbolic.relations import against_tables, order_tables, ratio
 from hardgap.worlds.chains.run import SymbolicRun
 
 RESULTS = Path(__file__).parents[3] / "results"
@@ -25,9 +26,12 @@ def store_of(folder: Path, study: Study, accuracy: dict[tuple[str, str], float])
         share = accuracy[run.holdout, run.condition] + {42: -0.01, 123: 0.0, 456: 0.01}.get(run.seed, 0.0)
         right = {"exact": share, "pair": share, "f": share}
         detail: dict[str, Any] = {"holdout": right, "seen": right, "eval": {"holdout": right, "seen": right}}
-        point = {"step": 1, "visible": 0.9, "holdout": share, "loss": None, "detail": detail}
-        store.put_all_done([(run, [point], "", {}, 1.0)])
+        store.put_all_done([(run, [point(share, detail)], "", {}, 1.0)])
     return store
+
+
+def point(share: float, detail: dict[str, Any]) -> dict[str, Any]:
+    return {"step": 1, "visible": 0.9, "holdout": share, "loss": None, "detail": detail}
 
 
 @pytest.mark.parametrize(
@@ -52,8 +56,35 @@ def test_labels_alone_halve_the_accuracy_or_do_not(tmp_path: Path, left: float, 
     pairs = ("^|", "&L", "R^", "d|")
     shares = {(p, "familiar"): 0.6 for p in pairs} | {(p, "label-only"): left for p in pairs}
     (table,) = against_tables([study.measure(store_of(tmp_path, study, shares))])
-    assert [row[-1] for row in table.rows] == ["paper is silent"] * 4 + [f"{verdict} at desk scale"]
-    assert table.rows[-1][4] == "0.39"  # of the paper's own means
+    assert [row[-2] for row in table.rows] == ["no test"] * 4 + [f"{verdict} at desk scale"]
+    assert table.rows[-1][5] == "0.39"  # of the paper's own means
+
+
+def test_that_half_is_left_is_judged_by_an_interval(tmp_path: Path) -> None:
+    """Seeds that lie far apart leave open what their mean alone, a quarter, would deny."""
+    study, store = STUDIES["chains/label-only"], Store(tmp_path)
+    for place, run in enumerate(only(SymbolicRun, study.runs("desk"))):
+        share = 0.5 if run.condition == "familiar" else (0.0, 0.25)[place % 2]
+        right = {"exact": share, "pair": share, "f": share}
+        detail: dict[str, Any] = {"holdout": right, "seen": right, "eval": {"holdout": right, "seen": right}}
+        store.put_all_done([(run, [point(share, detail)], "", {}, 1.0)])
+    result = study.measure(store)
+    assert result.comparison.verdict == "inconclusive at desk scale"
+    assert result.comparison.why == "25 % (15 to 35), 95 % interval; about half is 33 to 67 % here"
+    assert result.comparison.settles == "about 10 seeds of each pair and condition would settle it"
+    assert ratio(result.arms[-1]) == ratio(study.measure(store).arms[-1])  # always the same draws
+    numbers = numbers_of(result)
+    assert [arm.labels["pair"] for arm in numbers] == ["all"]
+    assert beside(result) == ("about half (39 %) is left", "25 % (15 to 35) is left")
+
+
+def test_both_conditions_of_ours_may_grow_where_they_are_compared(tmp_path: Path) -> None:
+    study = STUDIES["chains/opaque"]
+    pairs = ("^|", "&L", "R^", "d|")
+    shares = {(p, "familiar"): 0.3 + place / 10 for place, p in enumerate(pairs)}
+    result = study.measure(store_of(tmp_path, study, shares | {(p, "opaque"): 0.45 for p in pairs}))
+    assert result.ran == 48  # each of them is in two arms
+    assert "the paper has" not in "".join(arm.comparison.note for arm in result.arms)
 
 
 def test_every_number_inside_the_networks_is_read_from_the_committed_analyses(tmp_path: Path) -> None:

@@ -6,15 +6,18 @@ from functools import partial
 from pathlib import Path
 
 from hardgap.report.document import Content, markdown
+from hardgap.studies.alternative_rule import alternative_rule, alternative_tables
 from hardgap.studies.circuits.study import circuit_study_tables, circuits
 from hardgap.studies.circuits.study_figure import circuit_study_figure
-from hardgap.studies.measure import judged, measure, taken_in
+from hardgap.studies.ledger import read_claims
 
-BLOCKS = ("circuits",)
+BLOCKS = ("circuits", "alternative-rule")
 
 
 def content(results: Path) -> Content:
-    with taken_in() as store:
-        found = judged([measure(circuits, "desk", store, results / circuits.folder)])
-    tables = {"circuits": markdown(circuit_study_tables(found))}
-    return Content(tables, {"circuits-study": partial(circuit_study_figure, found)})
+    claims = read_claims(results, [circuits, alternative_rule])
+    desk = {one.name: [one] for one in claims if one.scale == "desk"}
+    opened, failed = desk[circuits.name], desk[alternative_rule.name]
+    tables = {"circuits": circuit_study_tables(opened), "alternative-rule": alternative_tables(failed)}
+    blocks = {name: markdown(several) for name, several in tables.items()}
+    return Content(blocks, {"circuits-study": partial(circuit_study_figure, opened)})

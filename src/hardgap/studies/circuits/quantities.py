@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
@@ -60,24 +60,42 @@ def _transfer(level: str, network: Network) -> float:
     return 100 * float(next(found)["transfer"])
 
 
-def _coefficient(of: Callable[[Sequence[float]], float], network: Network) -> float:
-    """Of the interaction terms."""
-    return of([one["coefficient"] for one in network["polynomial"]["terms"] if "·" in one["name"]])
+def _coefficient(term: str, network: Network) -> float:
+    found = (one for one in network["polynomial"]["terms"] if one["name"] == term)
+    return float(next(found)["coefficient"])
 
 
 SHARE = "is XOR, of networks"
+COEFFICIENTS = {
+    "1": (-5.89, -6.50), "L1": (11.82, 12.59), "C": (7.13, 8.26), "R1": (11.63, 12.91), "L1·C": (-19.28, -20.39),
+    "L1·R1": (-23.60, -25.27), "C·R1": (-18.91, -21.11), "L1·C·R1": (42.88, 46.14),
+}  # fmt: skip
+"""Of each term of the logit's polynomial, in the paper's two networks."""
 PROBES = {
     "embedding": (51.6, 100.0, 51.5, 51.6),
     "after layer 0": (75.4, 100.0, 75.3, 56.8),
     "after layer 1": (76.8, 99.2, 75.8, 98.4),
 }
 BITS = {"L1": "left", "C": "centre", "R1": "right", "output (XOR)": "XOR"}
+
+
+def _term_name(term: str) -> str:
+    """
+    >>> _term_name("L1·R1"), _term_name("1")
+    ('coefficient of left·right', 'constant term')
+    """
+    cells = term.split("·")
+    return "constant term" if cells == ["1"] else f"coefficient of {'·'.join(BITS[cell] for cell in cells)}"
+
+
 QUANTITIES = (
     Quantity("polynomial", SHARE, (100.0, 100.0), lambda one: 100.0 * (one["polynomial"]["structure"] == "XOR")),
     # Computed from the printed coefficients.
     Quantity("polynomial", "share of parity", (93.57, 94.24), lambda one: 100.0 * one["polynomial"]["parity_share"]),
-    Quantity("polynomial", "largest interaction", (42.88, 46.14), partial(_coefficient, max), ""),
-    Quantity("polynomial", "least interaction", (-23.60, -25.27), partial(_coefficient, min), ""),
+    *(
+        Quantity("polynomial", _term_name(term), values, partial(_coefficient, term), "")
+        for term, values in COEFFICIENTS.items()
+    ),
     Quantity("layer zeroed", "layer 0", (20.5, 13.1), partial(_without, "layer 0")),
     Quantity("layer zeroed", "layer 1", (0.0, 0.0), partial(_without, "layer 1")),
     Quantity("logit lens", "embedding", (1.2, 2.7), partial(_lens, "embedding")),

@@ -24,6 +24,7 @@ from hardgap.studies.circuits.quantities import QUANTITIES, SHARE, Network, Quan
 from hardgap.studies.kept import kept_file
 from hardgap.studies.measure import StudyResult
 from hardgap.studies.networks import spread
+from hardgap.studies.numbers import span
 from hardgap.studies.study import Arm, study
 from hardgap.worlds.automaton.regime import Unrolling
 from hardgap.worlds.automaton.run import AutomatonRun
@@ -156,14 +157,16 @@ def circuit_study_tables(results: Sequence[StudyResult]) -> list[Table]:
     (result,) = results
     rows = [
         [arm.labels["analysis"], arm.labels["of"], " ".join(f"{value:g}" for value in dict.fromkeys(one.published)),
-         "" if arm.value is None else f"{arm.value['middle']:g}", _range(values), arm.comparison.verdict]
+         "" if arm.value is None else f"{arm.value['middle']:g}", _range(one, values), arm.comparison.verdict,
+         arm.comparison.note]
         for arm, one, values in zip(result.arms, QUANTITIES, result.more["values"], strict=True)
     ]  # fmt: skip
     count = len(result.more["networks"])
     title = f"Inside solved networks of Rule 150: the paper's two beside the median of {count}, {result.scale} scale"
-    columns = ["analysis", "of", "published", "median", "range", "verdict"]
-    return [Table(title, columns, rows, right=columns[2:5], detail=["range"])]
+    columns = ["analysis", "of", "published", "median", "range", "verdict", "why"]
+    return [Table(title, columns, rows, right=columns[2:5], detail=["why", "range"])]
 
 
-def _range(values: Sequence[float]) -> str:
-    return f"{min(values):.0f} to {max(values):.0f}" if values else ""
+def _range(one: Quantity, values: Sequence[float]) -> str:
+    """As closely as the paper prints it: a verdict can hang on a tenth of a percent or a hundredth of a coefficient."""
+    return span(values, ".1f" if one.unit == "%" else ".2f") if values else ""

@@ -29,7 +29,7 @@ from hardgap.worlds.chains.chains import Arithmetic
 FILE = "bounds.json"
 
 
-@study("bounds", tables="hardgap.studies.symbolic.bounds:bound_tables", ours=True,
+@study("bounds", tables="hardgap.studies.symbolic.bounds:bound_tables", ours=True, folder="symbolic/baselines",
        prepare="hardgap.studies.symbolic.bounds:compute_first")  # fmt: skip
 def bounds(scale: Scale) -> Iterator[Arm]:
     """Filters that look at one operator at a time keep any reader below the paper's 88 to 94 % of seen pairs."""

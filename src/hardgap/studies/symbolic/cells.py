@@ -11,7 +11,7 @@ from itertools import chain
 from hardgap.core.table import Table
 from hardgap.report.statistics import same_mean_p, sample_of
 from hardgap.studies.measure import Measured, StudyResult
-from hardgap.studies.numbers import beside, interval, mean, p_value, spread
+from hardgap.studies.numbers import beside, interval, mean, p_value, span, spread
 from hardgap.studies.published import Seeds
 from hardgap.studies.symbolic.accuracy import accuracies
 from hardgap.worlds.chains.selection import PAPERS_CHOICE, SELECTIONS, Selection
@@ -135,11 +135,22 @@ def measures_table(results: Results) -> Table:
     taken = [name for name in MEASURES if any(exact(one.arm, "final", name) for one in results)]
     columns = [f"{MEASURES[name]}: {by}" for name in taken for by in SELECTIONS]
     rows: list[list[object]] = [
-        [arm.labels["holdout"], arm.labels["condition"],
-         *(mean(exact(arm, by, name), "–") for name in taken for by in SELECTIONS)]
+        [
+            arm.labels["holdout"],
+            arm.labels["condition"],
+            *(_of_seeds_told(arm, by, m) for m in taken for by in SELECTIONS),
+        ]
         for arm in (one.arm for one in results)
-    ]  # fmt: skip
-    return Table("What is right, %, by choice of checkpoint", ["holdout", "condition", *columns], rows, columns)
+    ]
+    seeds = span([one.arm.n for one in results])
+    title = f"What is right, %, by choice of checkpoint; means over {seeds} seeds, in brackets over how many if fewer"
+    return Table(title, ["holdout", "condition", *columns], rows, columns)
+
+
+def _of_seeds_told(arm: Measured, by: Selection, measure: str) -> str:
+    """A mean; earlier runs do not tell the operators apart, and a mean over other seeds is not beside the others."""
+    values = exact(arm, by, measure)
+    return mean(values, "–") + (f" ({len(values)})" if 0 < len(values) < arm.n else "")
 
 
 def _by_place(arms: Iterable[Measured]) -> dict[tuple[str, str], Measured]:

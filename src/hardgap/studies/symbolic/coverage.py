@@ -6,7 +6,7 @@ One seed of every pair comes before a second of any, and the pairs of which the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -18,12 +18,24 @@ from hardgap.core.progress import Progress
 from hardgap.core.run import only
 from hardgap.core.specs import Scale
 from hardgap.core.wording import listed
-from hardgap.report.statistics import Sample
-from hardgap.report.verdicts import FEWEST_SEEDS, NOT_RUN, Verdict, corrected, judge_mean, judge_statement
+from hardgap.report.statistics import Sample, mean_interval, sample_of
+from hardgap.report.verdicts import (
+    FEWEST_SEEDS,
+    LEVEL,
+    MANY,
+    NOT_RUN,
+    UNTOLD,
+    Verdict,
+    corrected,
+    judge_mean,
+    judge_statement,
+    seeds_to_settle,
+)
 from hardgap.runs.store import Store
 from hardgap.studies.measure import Measured, StudyResult
-from hardgap.studies.published import Found, Mean, Published, Seeds
-from hardgap.studies.study import Arm, study
+from hardgap.studies.numbers import interval, span
+from hardgap.studies.published import Found, Mean, Published, Seeds, Spread, read_as
+from hardgap.studies.study import Arm, Labels, study
 from hardgap.studies.symbolic.accuracy import accuracies
 from hardgap.studies.symbolic.published import BASELINES, BY_SEED, COVERAGE, NETWORK, PAPERS_KRR, SEEDS
 from hardgap.worlds.chains.chains import Arithmetic
@@ -56,27 +68,101 @@ ALL = "all"
 """The arm of all pairs together, beside those of one pair each."""
 
 
+def _by_pair(found: Found) -> dict[str, list[float]]:
+    """The accuracy of each seed, by the pair that it held out."""
+    seeds: dict[str, list[float]] = {}
+    for run, accuracy in zip(only(SymbolicRun, found.runs), found.accuracies(), strict=True):
+        seeds.setdefault(run.holdout, []).append(accuracy)
+    return seeds
+
+
+def pair_means(found: Found) -> list[float]:
+    """Over the seeds of each pair that has some."""
+    return [fmean(seeds) for seeds in _by_pair(found).values()]
+
+
+@dataclass(frozen=True)
+class MeanOfPairs(Mean):
+    """The mean over pairs. How pairs differ counts as chance, though both sides have the same 49: a weak test."""
+
+    def told(self, found: Found) -> str:
+        means = pair_means(found)
+        spread = interval(mean_interval(means))
+        return f"mean {100 * fmean(means):.1f} % ({spread}), {len(means)} pairs" if means else ""
+
+    def compare(self, found: Found) -> Verdict:
+        verdict = judge_mean(pair_means(found), Sample(self.mean / 100))
+        settle = UNTOLD if verdict.word == "inconclusive" else ""  # seeds, not pairs: there are no more of these
+        return replace(verdict, needed=None, settle=settle, basis=None)
+
+
+@dataclass(frozen=True)
+class EndsOfPairs(Spread):
+    """The least and the most of the pairs' means."""
+
+    def values(self, found: Found) -> list[float]:
+        return pair_means(found)
+
+    def told(self, found: Found) -> str:
+        values = self.values(found)
+        return "" if not values else span([100 * value for value in values], ".1f") + " %"
+
+    def compare(self, found: Found) -> Verdict:
+        values = self.values(found)
+        return self.judge([100 * min(values), 100 * max(values)] if values else None)
+
+
+@dataclass(frozen=True)
+class EndsOfSeen(EndsOfPairs):
+    """The least and the most that a run knows of seen pairs, at a choice of checkpoint."""
+
+    by: Selection = PAPERS_CHOICE
+
+    def values(self, found: Found) -> list[float]:
+        assert isinstance(found, Measured)
+        return accuracies(found.curves, self.by).get("seen", []) if found.curves else []
+
+
 @dataclass(frozen=True)
 class Above(Published):
     """That every pair is above the paper's own baselines; the computed value is the best of them, by pair."""
 
+    @property
+    def said(self) -> str:
+        return f"{len(all_pairs())} of {len(all_pairs())}"
+
+    def told(self, found: Found) -> str:
+        seeds = _by_pair(found)
+        best = {pair: share for pair, share in found.value.items() if pair in seeds}
+        return f"{sum(fmean(seeds[pair]) > share for pair, share in best.items())} of {len(best)}" if best else ""
+
     def compare(self, found: Found) -> Verdict:
-        seeds: dict[str, list[float]] = {}
-        for run, accuracy in zip(only(SymbolicRun, found.runs), found.accuracies(), strict=True):
-            seeds.setdefault(run.holdout, []).append(accuracy)
+        seeds = _by_pair(found)
         best = {pair: share for pair, share in found.value.items() if pair in seeds}
         if not best:
             return NOT_RUN
         told = corrected([judge_mean(seeds[pair], Sample(share)) for pair, share in best.items()])
         if below := [pair for pair, one in zip(best, told, strict=True) if one.way == "lower"]:
             return judge_statement(holds=False, detail=f"{listed(below)} below")
-        level = [f"{pair} ({len(seeds[pair])})" for pair, share in best.items() if fmean(seeds[pair]) <= share]
+        not_yet = [pair for pair, share in best.items() if fmean(seeds[pair]) <= share]
+        level = [f"{pair} ({len(seeds[pair])})" for pair in not_yet]
+        enough = [pair for pair in not_yet if len(seeds[pair]) >= FEWEST_SEEDS]
         few = sum(len(seeds.get(pair, ())) < FEWEST_SEEDS or pair not in best for pair in all_pairs())
         if not level and not few:
             return judge_statement(holds=True)
         not_above = f"not above (seeds): {listed(level)}" if level else ""
         missing = f"{few} of {len(all_pairs())} pairs have fewer than {FEWEST_SEEDS} seeds" if few else ""
-        return Verdict("inconclusive", why="; ".join(filter(None, [not_above, missing])))
+        rates = [seeds_to_settle(sample_of(seeds[pair]), Sample(best[pair]), LEVEL / len(best)) for pair in enough]
+        return Verdict("inconclusive", why="; ".join(filter(None, [not_above, missing])), settle=_settle(enough, rates))
+
+
+def _settle(level: Sequence[str], needed: Sequence[int | None]) -> str:
+    """Seeds enough of every pair; and of those that have them and are not above, as many as tell them apart."""
+    told = [
+        f"about {n} of {pair}" if n else f"more than {MANY[-1]} of {pair}"
+        for pair, n in zip(level, needed, strict=True)
+    ]
+    return f"{listed([f'at least {FEWEST_SEEDS} seeds of every pair', *told])} would settle it"
 
 
 @study(
@@ -90,7 +176,21 @@ def coverage(scale: Scale) -> list[Arm]:
     """Whichever of the 49 pairs is held out, it is understood better than any baseline explains."""
     arms = [_arm(scale, pair) for pair in all_pairs()]
     together = tuple(run for arm in arms for run in arm.runs)
-    return [*arms, Arm({"holdout": ALL}, together, Above("Figure 5"), partial(_best_of_papers, scale))]
+    summed = [Arm({"holdout": ALL, "of": of}, together, paper) for of, paper in _of_all().items()]
+    labels: Labels = {"holdout": ALL, "of": "above the paper's baselines"}
+    above = Arm(labels, together, Above("Figure 5"), partial(_best_of_papers, scale))
+    return [*arms, *summed, above]
+
+
+def _of_all() -> dict[str, Published]:
+    """What is printed of all 49 pairs together. Paper is silent: at which checkpoint seen pairs are known so well."""
+    where, (low, high) = "Shortcut gradient", COVERAGE["seen range"]
+    return {
+        "mean over pairs": MeanOfPairs(where, COVERAGE["mean"]),
+        "pairs from … to": EndsOfPairs(where, *COVERAGE["range"]),
+        "seen pairs, chosen checkpoint": read_as("chosen by held-out examples", EndsOfSeen(where, low, high)),
+        "seen pairs, at the end": read_as("not the chosen checkpoint", EndsOfSeen(where, low, high, by="final")),
+    }
 
 
 def _best_of_papers(scale: Scale, kept: Path) -> dict[str, float]:

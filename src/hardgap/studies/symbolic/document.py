@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from hardgap.core.errors import BadInput
-from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.report.document import Content, Figures, markdown
-from hardgap.studies.measure import StudyResult, judged, measure, taken_in
-from hardgap.studies.study import STUDIES, choose
+from hardgap.studies.ledger import read_claims
+from hardgap.studies.measure import StudyResult
+from hardgap.studies.study import choose
+from hardgap.studies.symbolic.baselines_study import baseline_tables
 from hardgap.studies.symbolic.bounds import bound_tables
 from hardgap.studies.symbolic.cells import (
     ambiguity_table,
@@ -26,35 +27,38 @@ from hardgap.studies.symbolic.cells import (
 from hardgap.studies.symbolic.coverage_figure import coverage_figure, symbolic_table_figure
 from hardgap.studies.symbolic.coverage_tables import coverage_tables
 from hardgap.studies.symbolic.figures import FIGURES
+from hardgap.studies.symbolic.table import CELLS
 from hardgap.studies.symbolic.tables import analysis_tables
 from hardgap.studies.symbolic.words import symbolic_words
 
 
 @dataclass(frozen=True)
 class SymbolicResults:
-    """All that was measured of Experiment 2 at one scale."""
+    """All that was measured of Experiment 2 at desk scale."""
 
     cells: list[StudyResult]  # of the paper's table
     weaker: list[StudyResult]  # its familiar ones with the weaker filter
     coverage: StudyResult  # every pair held out in turn
+    baselines: StudyResult  # what similarity makes of them
     bounds: StudyResult  # what the best reader could score
     analyses: dict[str, Any]  # `hardgap symbolic analyse --json`, or a report without runs
 
 
 def content(results: Path) -> Content:
-    """All that pages may show, from the folder of measured runs of Experiment 2."""
-    measured = read_measured(results, "desk")
+    """All that pages may show, from the folder of measured runs."""
+    measured = read_measured(results)
     return Content(sections(measured), figures(measured))
 
 
-def read_measured(results: Path, scale: Scale) -> SymbolicResults:
-    """What the folder holds: runs, `baselines/`, `analyses-SCALE.json`."""
-    with taken_in(results) as store:
-        coverage = measure(STUDIES["symbolic/coverage"], scale, store, results / "baselines")
-        cells = judged([measure(one, scale, store) for one in choose(["symbolic"]) if one is not coverage.study])
-        weaker = judged([measure(one, scale, store) for one in choose(["ambiguity"])])
-        bounds = measure(STUDIES["bounds"], scale, store, results / "baselines")
-    return SymbolicResults(cells, weaker, coverage, bounds, _read_analyses(results / f"analyses-{scale}.json"))
+def read_measured(results: Path) -> SymbolicResults:
+    """What the folder holds: runs, `symbolic/baselines/`, `symbolic/analyses-desk.json`."""
+    claims = read_claims(results, choose(["symbolic", "ambiguity", "bounds"]))
+    found = {one.name: one for one in claims if one.scale == "desk"}
+    shown = [one for one in found.values() if one.study.tables == CELLS]
+    cells, weaker = ([one for one in shown if one.study.ours == ours] for ours in (False, True))
+    analyses = _read_analyses(results / "symbolic" / "analyses-desk.json")
+    coverage, baselines, bounds = (found[name] for name in ("symbolic/coverage", "symbolic/baselines", "bounds"))
+    return SymbolicResults(cells, weaker, coverage, baselines, bounds, analyses)
 
 
 def _read_analyses(path: Path) -> dict[str, Any]:
@@ -92,6 +96,7 @@ TABLES: dict[str, Callable[[SymbolicResults], list[Table]]] = {
     "pairs": lambda measured: coverage_tables([measured.coverage])[:1],
     "baselines": lambda measured: coverage_tables([measured.coverage])[1:2],
     "coverage": lambda measured: coverage_tables([measured.coverage])[2:],
+    "baseline-verdicts": lambda measured: baseline_tables([measured.baselines]),
     "bounds": lambda measured: bound_tables([measured.bounds]),
     "analyses": lambda measured: analysis_tables({"runs": _one_a_pair(measured.analyses["runs"])}),
 }

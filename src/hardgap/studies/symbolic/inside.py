@@ -153,8 +153,8 @@ def inside_tables(results: Sequence[StudyResult]) -> list[Table]:
 
 
 def _table(one: StudyResult) -> Table:
-    columns = ["pair", "of", "published %", "networks", "median %", "range %", "verdict"]
-    return Table(f"{one.name}: {one.study.claim}", columns, [_row(arm) for arm in one.arms], columns[2:6])
+    columns = ["pair", "of", "published %", "networks", "median %", "range %", "verdict", "why"]
+    return Table(f"{one.name}: {one.study.claim}", columns, [_row(arm) for arm in one.arms], columns[2:6], ["why"])
 
 
 def _row(arm: Measured) -> list[object]:
@@ -163,4 +163,4 @@ def _row(arm: Measured) -> list[object]:
     if arm.value is not None:
         ends = f"{arm.value['least']:.1f} to {arm.value['most']:.1f}"
         ours = [arm.value["networks"], f"{arm.value['middle']:.1f}", ends]
-    return [*arm.labels.values(), f"{arm.published.value:g}", *ours, arm.comparison.verdict]
+    return [*arm.labels.values(), f"{arm.published.value:g}", *ours, arm.comparison.verdict, arm.comparison.note]

@@ -1,32 +1,45 @@
 """What the paper says across the cells of its symbolic table (§4.6, Appendix F).
 
 The order of the four pairs; that opaque letters do no harm; that labels alone halve the accuracy. So few seeds can
-tell little apart: an order is contradicted only by two pairs that Welch's test tells apart the other way.
+tell little apart: an order is contradicted only by two pairs that Welch's test tells apart the other way, and a ratio
+is about half, or is not, only if its interval says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, combinations
 from statistics import fmean
 
 from hardgap.core.run import only
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
-from hardgap.report.statistics import same_mean_p, sample_of
-from hardgap.report.verdicts import LEVEL, NOT_RUN, Verdict, judge_mean, judge_statement
+from hardgap.report.statistics import ratio_interval, same_mean_p, sample_of
+from hardgap.report.verdicts import (
+    FEWEST_SEEDS,
+    LEVEL,
+    MANY,
+    NOT_RUN,
+    Verdict,
+    judge_mean,
+    judge_statement,
+    judge_within,
+    seeds_to_tell_apart,
+)
 from hardgap.studies.measure import Measured, StudyResult
+from hardgap.studies.numbers import interval
 from hardgap.studies.published import Found, Published
 from hardgap.studies.study import Arm, study
 from hardgap.studies.symbolic.published import BY_SEED, CASES
-from hardgap.studies.symbolic.table import cell_runs
+from hardgap.studies.symbolic.table import cell_runs, study_name
 from hardgap.worlds.chains.run import SymbolicRun
 from hardgap.worlds.chains.tokens import Condition
 
 HERE = "hardgap.studies.symbolic.relations"
 HALF = (1 / 3, 2 / 3)
 """What is still called about half. The paper's own four pairs have 22 to 61 %, their mean 39 %."""
+EACH_CELL = "seeds of each pair and condition"
 
 
 def groups(arm: Measured) -> dict[tuple[str, str], list[float]]:
@@ -43,6 +56,13 @@ class Order(Published):
 
     pairs: tuple[str, ...] = ()
 
+    @property
+    def said(self) -> str:
+        return ", ".join(self.pairs)
+
+    def told(self, found: Found) -> str:
+        return ", ".join(f"{pair} ({100 * share:.0f} %)" for pair, share in order(found).items())
+
     def compare(self, found: Found) -> Verdict:
         assert isinstance(found, Measured)
         seeds = {pair: values for (pair, _), values in groups(found).items()}
@@ -56,8 +76,12 @@ class Order(Published):
         if not ps:
             return judge_statement(holds=True)
         (better, worse), p = min(ps.items(), key=lambda item: item[1])
-        swapped = f"{worse} above {better}"
-        return Verdict("does not hold as written" if p < LEVEL else "inconclusive", p=p, why=swapped)
+        swapped, of = f"{worse} above {better}", "seeds of each pair"
+        if p < LEVEL:
+            return Verdict("does not hold as written", p=p, why=swapped)
+        needed = seeds_to_tell_apart(sample_of(seeds[better]), sample_of(seeds[worse]))
+        settle = "" if needed else f"{MANY[-1]} {of} would not settle it"
+        return Verdict("inconclusive", p=p, needed=needed, of=of, why=swapped, settle=settle)
 
 
 @dataclass(frozen=True)
@@ -66,22 +90,65 @@ class Alike(Published):
 
     def compare(self, found: Found) -> Verdict:
         first, second = two(found)
-        return judge_mean(second, sample_of(first)) if first else NOT_RUN
+        return judge_mean(second, sample_of(first), both=True, of="runs of each condition") if first else NOT_RUN
 
 
 @dataclass(frozen=True)
 class Halved(Published):
-    """That the second condition has about half of the first's accuracy; the paper's own is 39 %."""
+    """That the second condition has about half of the first's accuracy; the ratio is the paper's own."""
+
+    ratio: float
+
+    @property
+    def said(self) -> str:
+        return f"about half ({100 * self.ratio:.0f} %) is left"
+
+    def told(self, found: Found) -> str:
+        left = ratio(found)
+        return "" if left is None else f"{in_words(left)} is left"
 
     def compare(self, found: Found) -> Verdict:
-        first, second = two(found)
-        if not first or not second or not fmean(first):
+        left, cells = ratio(found), [*chain(*sides(found))]
+        if left is None:
             return NOT_RUN
-        left = fmean(second) / fmean(first)
-        if HALF[0] <= left <= HALF[1]:
-            return judge_statement(holds=True)
-        way = "lower" if left < HALF[0] else "higher"
-        return Verdict("differs", way, why=f"{100 * left:.0f} % is left, published 39 %")
+        if (fewest := min(map(len, cells))) < FEWEST_SEEDS:
+            why = f"{fewest} of at least {FEWEST_SEEDS} seeds"
+            return Verdict("inconclusive", needed=FEWEST_SEEDS, of=EACH_CELL, why=why)
+        low, high = (f"{100 * end:.0f}" for end in HALF)
+        why = f"{in_words(left)}, 95 % interval; about half is {low} to {high} % here"
+        return replace(judge_within(left.interval, left.value, HALF, fewest, EACH_CELL), why=why)
+
+
+@dataclass(frozen=True)
+class Ratio(Published):
+    """What is left of one pair's accuracy, of which nothing is said but of all pairs together."""
+
+    ratio: float
+    pair: str
+
+    def compare(self, found: Found) -> Verdict:
+        judged = study_name(self.pair, "label-only")
+        return Verdict("no test", why=f"said of all pairs together; {judged} judges its seeds") if found.n else NOT_RUN
+
+
+@dataclass(frozen=True)
+class Left:
+    """What is left of an accuracy under another condition: a share, and its 95 % interval."""
+
+    value: float
+    interval: tuple[float, float]
+
+
+def ratio(found: Found) -> Left | None:
+    """Of the means over all seeds of both conditions; seeds are drawn anew within each pair and condition."""
+    familiar, other = sides(found)
+    if not familiar or not other or not any(map(any, familiar)):
+        return None
+    return Left(fmean(chain(*other)) / fmean(chain(*familiar)), ratio_interval(familiar, other))
+
+
+def in_words(left: Left) -> str:
+    return f"{100 * left.value:.0f} % ({interval(left.interval, 0)})"
 
 
 def order(found: Found) -> dict[str, float]:
@@ -93,11 +160,17 @@ def order(found: Found) -> dict[str, float]:
 
 def two(found: Found) -> tuple[list[float], list[float]]:
     """The accuracies under the familiar condition, and under the other one."""
+    familiar, other = sides(found)
+    return [*chain(*familiar)], [*chain(*other)]
+
+
+def sides(found: Found) -> tuple[list[list[float]], list[list[float]]]:
+    """The same, pair by pair."""
     assert isinstance(found, Measured)
-    sides: tuple[list[float], list[float]] = ([], [])
+    both: tuple[list[list[float]], list[list[float]]] = ([], [])
     for (_, condition), values in groups(found).items():
-        sides[condition != "familiar"].extend(values)
-    return sides
+        both[condition != "familiar"].append(values)
+    return both
 
 
 @study("chains/order", tables=f"{HERE}:order_tables")
@@ -107,15 +180,16 @@ def pair_order(scale: Scale) -> Iterator[Arm]:
     yield Arm({}, runs, Order("Shortcut gradient", ("^|", "&L", "d|", "R^")))
 
 
-def _against(scale: Scale, other: Condition, paper: Published, *, each: bool) -> Iterator[Arm]:
-    """The pairs one by one, then together; `each` if what was published is said of every single one."""
+def _against(scale: Scale, other: Condition, paper: Callable[[Sequence[str]], Published]) -> Iterator[Arm]:
+    """The pairs one by one, then together, each with what was published of it."""
     for pairs in (*((pair,) for pair in CASES), CASES):
         runs = (run for pair in pairs for side in ("familiar", other) for run in cell_runs(scale, pair, _c(side)))
-        yield Arm(
-            {"pair": pairs[0] if len(pairs) == 1 else "all", "other": other},
-            tuple(runs),
-            paper if each or pairs is CASES else None,
-        )
+        yield Arm({"pair": pairs[0] if len(pairs) == 1 else "all", "other": other}, tuple(runs), paper(pairs))
+
+
+def _published_ratio(pairs: Sequence[str], other: str) -> float:
+    first, second = (fmean(fmean(BY_SEED[pair][_c(side)]) for pair in pairs) for side in ("familiar", other))
+    return second / first
 
 
 def _c(name: str) -> Condition:
@@ -126,13 +200,18 @@ def _c(name: str) -> Condition:
 @study("chains/opaque", tables=f"{HERE}:against_tables")
 def opaque(scale: Scale) -> Iterator[Arm]:
     """Arbitrary letters for the operators leave accuracy comparable."""
-    return _against(scale, "opaque", Alike("§4.6 (ii)"), each=True)
+    return _against(scale, "opaque", lambda pairs: Alike("§4.6 (ii)"))
 
 
 @study("chains/label-only", tables=f"{HERE}:against_tables")
 def label_only(scale: Scale) -> Iterator[Arm]:
     """Without the intermediate steps about half of the accuracy is left."""
-    return _against(scale, "label-only", Halved("§4.6 (iii)"), each=False)
+
+    def paper(pairs: Sequence[str]) -> Published:
+        left = _published_ratio(pairs, "label-only")
+        return Halved("§4.6 (iii)", left) if pairs is CASES else Ratio("Table 3", left, pairs[0])
+
+    return _against(scale, "label-only", paper)
 
 
 def order_tables(results: Sequence[StudyResult]) -> list[Table]:
@@ -146,7 +225,7 @@ def order_tables(results: Sequence[StudyResult]) -> list[Table]:
          f"{ours[place][0]} ({100 * ours[place][1]:.1f} %)" if place < len(ours) else ""]
         for place, pair in enumerate(theirs.pairs)
     ]  # fmt: skip
-    title = f"The order of the four pairs, {result.scale} scale: {arm.comparison.verdict}"
+    title = f"The order of the four pairs, {result.scale} scale: {result.verdict}"
     return [Table(title, ["place", "published", "measured"], rows, right=["place"])]
 
 
@@ -158,16 +237,16 @@ def against_tables(results: Sequence[StudyResult]) -> list[Table]:
 def _against_table(one: StudyResult) -> Table:
     other = str(one.arms[0].labels["other"])
     rows = [_against_row(arm, other) for arm in one.arms]
-    right = ["familiar %", f"{other} %", "ratio", "published ratio"]
-    columns = ["pair", *right, "verdict"]
-    return Table(f"{one.name}, {one.scale} scale: {one.study.claim}", columns, rows, right)
+    right = ["familiar %", f"{other} %", "ratio", "its 95 % interval", "published ratio"]
+    columns = ["pair", *right, "verdict", "why"]
+    return Table(f"{one.name}, {one.scale} scale: {one.study.claim}", columns, rows, right, ["why", right[3]])
 
 
 def _against_row(arm: Measured, other: str) -> list[object]:
     first, second = two(arm)
     pairs = CASES if arm.labels["pair"] == "all" else (str(arm.labels["pair"]),)
-    theirs = [fmean(fmean(BY_SEED[pair][_c(side)]) for pair in pairs) for side in ("familiar", other)]
     means = [f"{100 * fmean(values):.1f}" if values else "" for values in (first, second)]
-    ratio = f"{fmean(second) / fmean(first):.2f}" if first and second and fmean(first) else ""
-    verdict = arm.comparison.verdict
-    return [arm.labels["pair"], *means, ratio, f"{theirs[1] / theirs[0]:.2f}", verdict]
+    left = ratio(arm)
+    ours = ["", ""] if left is None else [f"{left.value:.2f}", "{:.2f} to {:.2f}".format(*left.interval)]
+    found = arm.comparison
+    return [arm.labels["pair"], *means, *ours, f"{_published_ratio(pairs, other):.2f}", found.verdict, found.note]

@@ -18,6 +18,8 @@ from hardgap.worlds.chains.tokens import Condition
 
 CELL_SEEDS = (*SEEDS, 1, 2, 3)
 """The paper's three, and three more, since single seeds differ by tens of points."""
+CELLS = "hardgap.studies.symbolic.cells:cell_tables"
+"""How a cell is shown, whoever declares it."""
 CLAIMS: dict[Condition, str] = {
     "familiar": "A network that writes out derivations uses {pair} without ever having seen it.",
     "opaque": "Arbitrary letters in place of the operators' symbols do not keep a network from finding {pair}.",
@@ -65,11 +67,7 @@ def declare(
         labels = {"holdout": found[0].holdout, "condition": found[0].condition, "ambiguity": found[0].ambiguity}
         return [Arm(dict(labels), tuple(found), published)]
 
-    shown = (
-        "hardgap.studies.symbolic.cells:cell_tables",
-        "hardgap.studies.symbolic.coverage_figure:symbolic_table_figure",
-    )
-    add(Study(name, claim, arms, *shown, ours=ours))
+    add(Study(name, claim, arms, CELLS, "hardgap.studies.symbolic.coverage_figure:symbolic_table_figure", ours=ours))
 
 
 def _declare(holdout: str, condition: Condition, accuracies: tuple[float, ...]) -> None:

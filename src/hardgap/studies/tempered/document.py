@@ -7,7 +7,8 @@ from pathlib import Path
 
 from hardgap.core.parts import part
 from hardgap.report.document import Content, Figures, markdown
-from hardgap.studies.measure import judged, measure, tables_of, taken_in
+from hardgap.studies.ledger import read_claims
+from hardgap.studies.measure import tables_of, taken_in
 from hardgap.studies.study import choose
 from hardgap.studies.tempered.search import search_table
 from hardgap.studies.tempered.words import tempered_words
@@ -18,11 +19,10 @@ BLOCKS = (*(one.name.partition("/")[2] for one in choose(["tempered"])), SEARCH,
 
 
 def content(results: Path) -> Content:
-    """All that pages may show, from the folder of measured runs; Rules 150, D and G at T = 1 are the main table's."""
-    folders = [results / "tempered", results / "main", *(one for one in [results / K_SWEEP] if one.is_dir())]
-    with taken_in(*folders) as store:
-        found = {one.name.partition("/")[2]: measure(one, "desk", store) for one in choose(["tempered"])}
-        together = {K_SWEEP: judged([measure(one, "desk", store) for one in choose([K_SWEEP])])}
+    """All that pages may show, from the folder of measured runs."""
+    desk = [one for one in read_claims(results, choose(["tempered", K_SWEEP])) if one.scale == "desk"]
+    found = {one.name.partition("/")[2]: one for one in desk if one.name.startswith("tempered/")}
+    together = {K_SWEEP: [one for one in desk if one.name.startswith(f"{K_SWEEP}/")]}
     with taken_in(results / "tempered" / "search") as store:
         blocks = {SEARCH: markdown([search_table(store)]), WORDS: tempered_words(found)}
     together |= {name: [one] for name, one in found.items()}

@@ -20,7 +20,8 @@ from hardgap.worlds.automaton.recipes import tempered, until_first_solved
 
 RULES = ("22", "45", "54", "60", "73", "90", "105", "110")
 """One elementary rule each from classes that the target does not touch (60, 90 and 105 are XORs, as is Rule 150)."""
-SEEDS = range(2)
+SEEDS = (0,)
+"""One. Of a second seed there are only gaps that were run again because they had failed (`atlas/missed`)."""
 
 
 def downstream_error(gap: Gap) -> float:

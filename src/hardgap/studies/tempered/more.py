@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
 from pathlib import Path
 from statistics import fmean
 from typing import Any
-
-import numpy as np
 
 from hardgap.core.run import only
 from hardgap.report.statistics import rank_correlation, same_rate_p
 from hardgap.runs.store import Store
 from hardgap.runs.summary import SUCCESS, restarts
+from hardgap.studies.identifiability import determined_share
 from hardgap.studies.measure import Measured, StudyResult, measured, pooled
 from hardgap.studies.study import Labels, limited
 from hardgap.studies.tempered.cliff import HIDDEN, INFORMED
@@ -22,16 +20,12 @@ from hardgap.studies.tempered.target import control
 from hardgap.studies.tempered.target import target as target_study
 from hardgap.studies.tempered.wide import ROUTING
 from hardgap.worlds.automaton.gap import Gap, draw_hidden
-from hardgap.worlds.automaton.identify.completions import completions
-from hardgap.worlds.automaton.identify.evidence import Evidence, every_row, rows_shown
 from hardgap.worlds.automaton.rule import parse_rule
 from hardgap.worlds.automaton.run import AutomatonRun
 
 Data = dict[str, Any]
 ROUTED = 0.9
 """Of visible cells right: a network that finds its neighbours gets there, one that does not stays below 60 %."""
-UNROLLED = 4
-"""Steps that the recipe unrolls, and so all that what is visible can testify to."""
 
 
 def target(result: StudyResult, store: Store, kept: Path) -> Data:
@@ -77,7 +71,7 @@ def _outcomes(arm: Measured) -> dict[int, bool]:
 
 def cliff(result: StudyResult, store: Store, kept: Path) -> Data:
     """The share of hidden entries that what is visible determines, of the sets that were run and by size."""
-    shares = [[_determined_share(run.gap, run.width) for run in only(AutomatonRun, arm.runs)] for arm in result.arms]
+    shares = [[determined_share(run.gap, run.width) for run in only(AutomatonRun, arm.runs)] for arm in result.arms]
     width = only(AutomatonRun, result.study.runs(result.scale))[0].width
     return {
         "determined": [fmean(share) if share else None for share in shares],
@@ -88,21 +82,7 @@ def cliff(result: StudyResult, store: Store, kept: Path) -> Data:
 def _information(rule: str, k: int, width: int) -> float:
     """The mean over five random sets of k patterns."""
     parsed = parse_rule(rule)
-    return fmean(_determined_share(Gap(parsed, draw_hidden(parsed, k, seed=seed)), width) for seed in range(5))
-
-
-@cache
-def _determined_share(gap: Gap, width: int) -> float:
-    """Of the hidden entries, from every row of that width, as many steps on as the recipe unrolls."""
-    return len(completions(_every_row_of(gap, width), limit=2).determined) / len(gap.hidden)
-
-
-def _every_row_of(gap: Gap, width: int) -> Evidence:
-    """What all rows of one width show; rows as wide as a window hold every window, and so show all there is."""
-    if width > 2 * gap.rule.radius * UNROLLED:
-        return every_row(gap, UNROLLED)
-    rows = (np.arange(2**width)[:, None] >> np.arange(width) & 1).astype(np.uint8)
-    return rows_shown(gap, rows, UNROLLED)
+    return fmean(determined_share(Gap(parsed, draw_hidden(parsed, k, seed=seed)), width) for seed in range(5))
 
 
 def explain(result: StudyResult, store: Store, kept: Path) -> Data:
