@@ -54,7 +54,8 @@ footer { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--line);
 .counts { display: flex; flex-wrap: wrap; gap: .5rem; padding: 0; list-style: none; }
 .counts li { padding: .4rem .8rem; border-radius: 6px; font: 14px/1.3 system-ui, sans-serif; }
 .counts b { font-size: 1.6rem; display: block; }
-.matrix { width: 100%; } .matrix td:nth-child(2) { min-width: 7.5rem; } .matrix td:nth-child(3) { min-width: 11rem; }
+.matrix { width: 100%; } .matrix td:first-child { width: 42%; }
+.matrix td:nth-child(2) { min-width: 7.5rem; } .matrix td:nth-child(3) { min-width: 11rem; }
 .matrix td:nth-child(4) { min-width: 10rem; padding-right: 0; } .matrix a { text-decoration: none; }
 .matrix a:hover, .matrix a:focus { text-decoration: underline; }
 .matrix tr.group th { padding-top: 1.1rem; font-size: 15px; border-bottom: 1px solid var(--dim); }
@@ -62,7 +63,7 @@ footer { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--line);
 .claim small { color: var(--dim); font: 14px/1.45 system-ui, sans-serif; }
 @media (max-width: 640px) { body { margin: 1.2rem auto; font-size: 16px; } h1 { font-size: 1.6rem; }
   .matrix thead { display: none; } .matrix tr { padding: .6rem 0; border-bottom: 1px solid var(--line); }
-  .matrix tr, .matrix td, .matrix tr.group th { display: block; }
+  .matrix tr, .matrix td, .matrix tr.group th { display: block; } .matrix td:first-child { width: auto; }
   .matrix td, .matrix tr.group th { border: 0; padding: 0; }
   .matrix td { margin: .2rem 0; } .matrix td:empty { display: none; } svg { min-width: 38rem; }
   .matrix td[data-name]::before { content: attr(data-name) ": "; color: var(--dim); } }

@@ -51,7 +51,7 @@ TITLES = {
     "atlas": "Every gap of the elementary rules",
 }
 """What a group of studies is called, by the beginning of their names; those of plugins are called by that."""
-LEAD = "Which claims of the paper hold? Every published number beside a measured one, with a verdict."
+LEAD = "Which claims of the paper hold? What it published beside what was measured, with a verdict."
 STORY = """
 Take a rule, such as “a cell becomes the parity of itself and its two neighbours”. Remove part of its truth table from
 everything that a network is trained on, in a way that similarity provably cannot fill. Train a small transformer on the
