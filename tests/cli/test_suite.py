@@ -11,6 +11,7 @@ import pytest
 from hardgap.cli import main
 from hardgap.suites.card import read_card
 
+CARD = Path(__file__).parents[2] / "results" / "suite" / "v1-quick-conv-tempered.json"
 Call = Callable[..., tuple[int, str, str]]
 TINY = ("--quick", "--scale", "smoke", "--seeds", "1", "--no-certify", "--workers", "1")
 OWN = """
@@ -61,6 +62,9 @@ def test_a_network_of_ones_own_is_judged_checked_and_compared(call: Call, tmp_pa
     one, two = (read_card(tmp_path / name) for name in (found["card"], "again.json"))
     assert [run.model_dump() for run in two.runs[:23]] == [run.model_dump() for run in one.runs]
     assert {run.seed for run in two.runs[23:]} == {1}
+    kept = (tmp_path / "again.json").read_text()
+    fewer = call("suite", "run", "suitenets:make", "--recipe", "suitenets:colder", *TINY, "--add-to", "again.json")
+    assert (fewer[0], (tmp_path / "again.json").read_text()) == (0, kept)  # no run of a card is lost
     refused = call("suite", "run", "gru", *TINY, "--add-to", "again.json")
     assert refused[0] == 2
     assert "--add-to: that card is about another network: suitenets:make, not gru" in refused[2]
@@ -87,6 +91,8 @@ def test_a_network_of_ones_own_is_judged_checked_and_compared(call: Call, tmp_pa
         (("run", "gru", "--budget", "soon"), "--budget soon: write a time"),
         (("run", "gru", "--no-run"), "there is no store"),
         (("run", "gru", "--add-to", "missing.json"), "missing.json is not a card of a suite"),
+        (("run", "KNN", "--add-to", CARD), "--add-to goes with networks that are trained"),
+        (("run", "conv", "--quick", "--seed", "1", "--add-to", CARD), "that card is about another seed: 0, not 1"),
         (("verify", "missing.json"), "missing.json is not a card of a suite"),
         (("compare", "missing.json", "missing.json"), "missing.json is not a card of a suite"),
     ],

@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hardgap.report.settling import LEVEL, MEAN_MARGIN, RATE_MARGIN, settled
 from hardgap.report.statistics import Sample, rate_difference, same_rate_p, sample_of
 from hardgap.report.verdicts import (
-    LEVEL,
-    MEAN_MARGIN,
-    RATE_MARGIN,
     Verdict,
     corrected,
     judge_count,
@@ -21,7 +19,6 @@ from hardgap.report.verdicts import (
     judge_range,
     judge_statement,
     judge_within,
-    settled,
     summed_up,
 )
 
@@ -200,7 +197,7 @@ def test_two_samples_of_ours_grow_together() -> None:
     alone, both = judge_mean(ours, other), judge_mean(ours, other, both=True, of="runs of each")
     assert alone.settles == "the paper has 6: 320 runs here would not settle it"
     assert both.settles == f"about {both.needed} runs of each would settle it"
-    assert judge_mean([0.5, 0.6, 0.7], Sample(0.5, 0.1, 2), both=True).why == "2 of at least 3 seeds"
+    assert judge_mean([0.5, 0.6, 0.7], Sample(0.5, 0.1, 2), both=True).note == "2 so far; at least 3 runs are needed to judge it"
 
 
 def test_whatever_is_inconclusive_says_what_would_settle_it() -> None:

@@ -38,7 +38,7 @@ def baselines(
     size: Annotated[
         int | Literal["all"] | None, Parameter(help="Examples to learn from; 2000, with --temporal 8000, or all.")
     ] = None,
-    rows: Annotated[int, Parameter(help="With --temporal: rows whose cells are learned from.")] = 20_000,
+    rows: Annotated[int | None, Parameter(help="With --temporal: rows whose cells are learned from; 20,000.")] = None,
     sizes: Annotated[str | None, Parameter(help="Several, e.g. 500,1000,2000: does the answer depend on it?")] = None,
     figure: Annotated[Path | None, Parameter(help="Also draw it: FILE.svg, .png or .pdf.")] = None,
     seed: int = 0,
@@ -73,6 +73,8 @@ def baselines(
     check_seed(seed)
     check_figure(figure)
     chosen = _methods(method or [], temporal=temporal)
+    if rows is not None and not temporal:
+        raise BadInput("--rows goes with --temporal")
     if size == "all" and not temporal:
         raise BadInput("--size all goes with --temporal; elsewhere it is a number of examples")
     if rule is None:
@@ -156,11 +158,11 @@ def _truth_table(gap: Gap, methods: tuple[Method, ...], seed: int) -> dict[str, 
 
 
 def _temporal(
-    gap: Gap, width: int, rows: int, size: int | Literal["all"] | None, methods: tuple[Method, ...], seed: int
+    gap: Gap, width: int, rows: int | None, size: int | Literal["all"] | None, methods: tuple[Method, ...], seed: int
 ) -> dict[str, Any]:
-    from hardgap.studies.interpolation.temporal import SIZE, temporal_report
+    from hardgap.studies.interpolation.temporal import ROWS, SIZE, temporal_report
 
-    cells = None if size == "all" else SIZE if size is None else size
+    rows, cells = ROWS if rows is None else rows, None if size == "all" else SIZE if size is None else size
     with one_thread(), show_parts() as progress:
         return temporal_report(
             gap, width=width, rows=rows, size=cells, methods=methods, seed=seed, on_progress=progress

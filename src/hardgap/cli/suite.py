@@ -10,6 +10,7 @@ from cyclopts import App, Parameter
 
 from hardgap.cli.output import STORE, TABLES, Engine, Place, Show, StoreFolder, Trust, choose_engine, err
 from hardgap.cli.writing import check_file
+from hardgap.core.errors import BadInput
 from hardgap.runs.signals import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -86,13 +87,16 @@ def run(
     path = card or add_to or Path(_file_name(name, network, "" if network in COMPUTED else recipe, quick))
     check_file("--card", path)
     if network in COMPUTED:
+        if add_to:
+            raise BadInput("--add-to goes with networks that are trained; this one is computed at once")
         _show(_computed(chosen, network, quick, seed or 0), path, output)
         return 0
     choose_engine(engine)
     check_workers(workers, on)
     seconds = parse_duration(budget) if budget else None
     with show_parts("drawing the private part"):
-        asked = plan(chosen, Entry(network, recipe), quick=quick, seed=seed, seeds=seeds, scale=scale)
+        drawn = before.seed if before and seed is None else seed
+        asked = plan(chosen, Entry(network, recipe), quick=quick, seed=drawn, seeds=seeds, scale=scale)
     if before is not None:
         check_same(asked, before)
     opened = Store(store, create=train)

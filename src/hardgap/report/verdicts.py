@@ -9,25 +9,25 @@ sentences, those too that single studies add.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any, Literal
 
-import numpy as np
-
 from hardgap.core.wording import listed
-from hardgap.report.statistics import (
-    Sample,
-    holm,
-    rate_difference,
-    same_mean_p,
-    same_parts_p,
-    same_rate_p,
-    sample_of,
-    shifted_mean_p,
-    wilson,
+from hardgap.report.settling import (
+    FEWEST_SEEDS,
+    LEVEL,
+    MANY,
+    Count,
+    is_majority,
+    rate_of,
+    runs_to_settle,
+    runs_to_tell,
+    seeds_to_settle,
+    settled,
+    settled_mean,
 )
+from hardgap.report.statistics import Sample, holm, same_mean_p, same_parts_p, same_rate_p, sample_of
 
 Word = Literal[
     "", "reproduced", "differs", "inconclusive", "does not hold as written", "holds", "no test", "paper is silent",
@@ -38,24 +38,11 @@ WORDS: tuple[Word, ...] = (
     "paper is silent",
 )  # fmt: skip
 """What stands first is what a claim is called of which some parts are that."""
-LEVEL = 0.05
-RATE_MARGIN = 0.25
-"""The least round margin that ten runs against ten can keep: 10/10 against 10/10 leaves 21 points open."""
-MEAN_MARGIN = 0.10
-"""Of a mean accuracy, which has an error of its own and can be told more closely than a count of ten."""
-POWER = 0.8
-MANY = (6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 120, 160, 200, 240, 320)
-"""The numbers of runs that are tried for what would settle it."""
-FEWEST_SEEDS = 3
-"""Fewer have no spread to go by."""
-
 WIDER = "more of ours only widen our range"
 """Why a range is settled by no number of runs."""
 UNTOLD = "more of the same would settle it; how many is not computed for such a test"
 """Where a test has no plan of its own."""
 
-Count = tuple[int, int]
-"""Successes and runs."""
 Basis = tuple[Count, Count] | tuple[Sample, Sample]
 
 
@@ -132,7 +119,7 @@ def judge_count(ours: Count, theirs: Count) -> Verdict:
     word, p, basis = settled(ours, theirs), same_rate_p(*ours, *theirs), (ours, theirs)
     if word == "inconclusive":
         return _inconclusive(p, basis)
-    return Verdict(word, _way(_rate(ours), _rate(theirs)) if word == "differs" else "", p, basis=basis)
+    return Verdict(word, _way(rate_of(ours), rate_of(theirs)) if word == "differs" else "", p, basis=basis)
 
 
 def judge_parts(ours: Mapping[int, Count], theirs: Mapping[int, Count], name: str = "pattern") -> Verdict:
@@ -153,7 +140,7 @@ def judge_parts(ours: Mapping[int, Count], theirs: Mapping[int, Count], name: st
         return replace(total, p=p)
     apart = {part: same_rate_p(*ours[part], *theirs[part]) for part in both}
     shown = [part for part in both if apart[part] < LEVEL] or [min(both, key=lambda part: apart[part])]
-    ways = {_way(_rate(ours[part]), _rate(theirs[part])) for part in shown}
+    ways = {_way(rate_of(ours[part]), rate_of(theirs[part])) for part in shown}
     told = [f"{name} {part}: {_share(ours[part])} against {_share(theirs[part])}" for part in shown]
     why = f"{listed(told)} (all {name}s tested at once, so none by itself has to pass Holm's correction)"
     return Verdict("differs", ways.pop() if len(ways) == 1 else "both ways", p, why=why)
@@ -167,12 +154,19 @@ def judge_mean(values: Sequence[float], theirs: Sample, *, both: bool = False, o
     if not values:
         return NOT_RUN
     if (few := min(len(values), theirs.n if both else len(values))) < FEWEST_SEEDS:
-        return Verdict("inconclusive", needed=FEWEST_SEEDS, of=of, why=f"{few} of at least {FEWEST_SEEDS} seeds")
+        return too_few(few, of)
     ours = sample_of(values)
     word, p, basis = settled_mean(ours, theirs), same_mean_p(ours, theirs), (ours, theirs)
     if word == "inconclusive":
         return _inconclusive(p, basis, both=both, of=of)
     return Verdict(word, _way(ours.mean, theirs.mean) if word == "differs" else "", p, basis=basis, both=both, of=of)
+
+
+def too_few(number: int, of: str) -> Verdict:
+    """Nothing can be said yet. How many would settle it, their spread will tell."""
+    return Verdict(
+        "inconclusive", of=of, why=f"{number} so far", settle=f"at least {FEWEST_SEEDS} {of} are needed to judge it"
+    )
 
 
 def judge_number(value: float | None, published: float, tolerance: float) -> Verdict:
@@ -217,8 +211,8 @@ def judge_majority(ours: Count, most: bool, told: str) -> Verdict:
     """That most runs are so, or that most are not: the Wilson interval of their share has to leave out one half."""
     if not ours[1]:
         return NOT_RUN
-    if not _is_majority(ours):
-        needed = _least_many(ours, _is_majority)
+    if not is_majority(ours):
+        needed = runs_to_tell(ours, is_majority)
         return Verdict("inconclusive", needed=needed, why=told, settle="" if needed else _not_by(MANY[-1], "runs here"))
     return judge_statement((2 * ours[0] > ours[1]) == most, told)
 
@@ -286,7 +280,7 @@ def summed_up(verdicts: Iterable[Verdict]) -> Verdict:
         ", ".join(filter(None, [way, share])),
         needed=needed,
         why=why,
-        of=next(one.of for one in parts if one.word == word),
+        of=_unit([one for one in parts if one.word == word]),
         settle=settle,
         scale=next((one.scale for one in parts if one.scale), ""),
         so_far=any(one.so_far for one in parts),
@@ -299,10 +293,16 @@ def _together(parts: Sequence[Verdict]) -> tuple[int | None, str]:
     others = Counter(one.settles for one in parts if not one.needed)
     if not others:
         return max(needed, default=None), ""
-    some = [f"about {max(needed)} runs of each would settle {len(needed)} of {len(parts)}"] if needed else []
+    some = [f"about {max(needed)} {_unit(parts)} of each would settle {len(needed)} of {len(parts)}"] if needed else []
     if len(others) == 1 and not some:
         return None, next(iter(others))
     return None, "; ".join([*some, *(f"{n} of {len(parts)}: {said}" for said, n in others.items())])
+
+
+def _unit(parts: Sequence[Verdict]) -> str:
+    """What is counted in all of them."""
+    units = {one.of for one in parts}
+    return units.pop() if len(units) == 1 else "runs"
 
 
 def _inconclusive(p: float, basis: Basis, *, level: float = LEVEL, both: bool = False, of: str = "runs") -> Verdict:
@@ -324,74 +324,6 @@ def _to_settle(basis: Basis, level: float, both: bool) -> int | None:
     assert isinstance(ours, tuple)
     assert isinstance(theirs, tuple)
     return runs_to_settle(ours, theirs, level)
-
-
-@cache
-def runs_to_settle(ours: Count, theirs: Count, level: float = LEVEL) -> int | None:
-    """So many runs here, at the rate found so far, would settle it with 80 % chance; None if 320 would not."""
-    return _least_many(ours, lambda count: settled(count, theirs, level) != "inconclusive")
-
-
-def _least_many(ours: Count, tells: Callable[[Count], bool]) -> int | None:
-    """The least number of runs with which, at the rate found so far, the outcome tells with 80 % chance."""
-    from scipy import stats
-
-    rate = _rate(ours)
-    if not tells((round(rate * 100_000), 100_000)):
-        return None
-    for many in (one for one in MANY if one > ours[1]):
-        least, most = stats.binom.interval(0.999, many, rate)
-        telling = [k for k in range(max(0, int(least)), int(most) + 1) if tells((k, many))]
-        if np.sum(stats.binom.pmf(telling, many, rate)) >= POWER:
-            return many
-    return None
-
-
-def _is_majority(ours: Count) -> bool:
-    """Whether a share is told apart from one half."""
-    low, high = wilson(*ours)
-    return not low <= 0.5 <= high
-
-
-def seeds_to_settle(ours: Sample, theirs: Sample, level: float = LEVEL, both: bool = False) -> int | None:
-    """So many seeds here, with the mean and the spread found so far, would settle it; None if 320 would not.
-
-    If both samples are ours, so many of each.
-    """
-
-    def tells(many: int) -> bool:
-        other = replace(theirs, n=many) if both else theirs
-        return settled_mean(replace(ours, n=many), other, level) != "inconclusive"
-
-    return next((many for many in MANY if many > ours.n and tells(many)), None)
-
-
-def seeds_to_tell_apart(ours: Sample, others: Sample) -> int | None:
-    """So many seeds of each, with means and spreads as found so far, would tell them apart; None if 320 would not."""
-    larger = (many for many in MANY if many > min(ours.n, others.n))
-    return next((n for n in larger if same_mean_p(replace(ours, n=n), replace(others, n=n)) < LEVEL), None)
-
-
-@cache
-def settled(ours: Count, theirs: Count, level: float = LEVEL) -> Word:
-    """What two counts show: a difference, agreement, or neither."""
-    low, high = rate_difference(*ours, *theirs, confidence=1 - 2 * LEVEL)
-    if low <= 0 <= high:
-        return "reproduced" if max(-low, high) <= RATE_MARGIN else "inconclusive"
-    return "differs" if same_rate_p(*ours, *theirs) < level else "inconclusive"
-
-
-def settled_mean(ours: Sample, theirs: Sample, level: float = LEVEL) -> Word:
-    """What two means show; agreement by two one-sided tests against the margin."""
-    p = same_mean_p(ours, theirs)
-    if p >= 2 * LEVEL:
-        outside = max(shifted_mean_p(ours, theirs, MEAN_MARGIN), shifted_mean_p(theirs, ours, MEAN_MARGIN))
-        return "reproduced" if outside < LEVEL else "inconclusive"
-    return "differs" if p < level else "inconclusive"
-
-
-def _rate(count: Count) -> float:
-    return count[0] / count[1]
 
 
 def _way(ours: float, theirs: float) -> str:

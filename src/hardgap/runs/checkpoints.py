@@ -43,6 +43,7 @@ class StateLabel(Spec, strict=True):
     attempt: tuple[Count, Count] = (0, 0)  # as were they without this
     engines: tuple[str, ...] = ()  # what computed it, in order; before there were several, nobody wrote it down
     machines: tuple[str, ...] = ()  # where, in order; likewise
+    processor_clock: bool = False  # whether all its seconds are a processor's
 
     @model_validator(mode="after")
     def _fits_together(self) -> StateLabel:

@@ -67,6 +67,7 @@ class Execution:
         self.checkpoints = Checkpoints(self.store.folder, self.run.id)
         self.engines: list[str] = []
         self.machines: list[str] = []
+        self.processor_clock = True  # a run that was begun before seconds were a processor's has some of a wall's
         self._lost = False
         self._last_beat = self._last_save = time.monotonic()
         self._counted = time.process_time()
@@ -103,7 +104,7 @@ class Execution:
             return stopped
         self.checkpoints.save_snapshot(self.trainer.weights(), self.trainer.step, self._config())
         curve = [point.as_dict() for point in self.trainer.curve]
-        made_with = versions(self.engines, self.machines) | {"clock": "processor"}
+        made_with = versions(self.engines, self.machines) | ({"clock": "processor"} if self.processor_clock else {})
         kept = self.store.finish(self.run.id, self.owner, curve, stopped, made_with, self._taken())
         return stopped if kept else None
 
@@ -163,6 +164,7 @@ class Execution:
                 f"the state in {self.checkpoints.folder} does not fit this run's network: {reason:.200}"
             ) from error
         self.engines, self.machines = _engines(meta), list(meta.get("machines", []))
+        self.processor_clock = bool(meta.get("processor_clock", False))
         self._add_points(meta["curve"])
 
     def _from_shorter(self) -> State | None:
@@ -237,7 +239,10 @@ class Execution:
             return
         now = time.monotonic()
         tensors, meta = self.trainer.state()
-        self.checkpoints.save_state(tensors, meta | {"engines": self.engines, "machines": self.machines})
+        self.checkpoints.save_state(
+            tensors,
+            meta | {"engines": self.engines, "machines": self.machines, "processor_clock": self.processor_clock},
+        )
         self.store.checkpointed(self.run.id, self.owner, self._taken())
         self._last_save = now
 

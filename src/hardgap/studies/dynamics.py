@@ -19,8 +19,9 @@ from typing import Any
 from hardgap.core.run import Run
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
+from hardgap.report.settling import FEWEST_SEEDS
 from hardgap.report.statistics import wilson
-from hardgap.report.verdicts import FEWEST_SEEDS, NOT_RUN, Verdict, judge_majority, judge_statement
+from hardgap.report.verdicts import NOT_RUN, Verdict, judge_majority, judge_statement, too_few
 from hardgap.studies.main_table import radius_2, seeds
 from hardgap.studies.measure import Curve, Measured, StudyResult
 from hardgap.studies.published import Found, Published
@@ -74,8 +75,7 @@ class Waits(Published):
             settle = f"runs that cross would settle it; none of {found.n} does, so how many it takes is not known"
             return Verdict("inconclusive", why="no run crosses", settle=settle) if found.n else NOT_RUN
         if self.some_early and len(seen) < FEWEST_SEEDS:
-            why = f"only {len(seen)} crosses"
-            return Verdict("inconclusive", needed=FEWEST_SEEDS, of="runs that cross", why=why)
+            return too_few(len(seen), "runs that cross")
         least = median(seen) if self.some_early else seen[0]
         crosses = f"where {100 * least:.0f} % of what is visible is right"
         if self.our_level and least < LINE - ABOUT:

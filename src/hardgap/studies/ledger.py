@@ -14,7 +14,8 @@ from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.core.wording import plural
 from hardgap.report.document import Content, markdown, paragraph
-from hardgap.report.verdicts import MANY, Verdict, Word
+from hardgap.report.settling import MANY
+from hardgap.report.verdicts import Verdict, Word
 from hardgap.studies.measure import Measured, StudyResult, judged, measure, progress, taken_in
 from hardgap.studies.study import STUDIES, Study
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hardgap.core.wording import plural
-from hardgap.report.verdicts import FEWEST_SEEDS, NOT_RUN, WIDER, Verdict, judge_number
+from hardgap.report.settling import FEWEST_SEEDS
+from hardgap.report.verdicts import NOT_RUN, WIDER, Verdict, judge_number, too_few
 from hardgap.studies.published import Found, Number
 
 POINTS = 10.0
@@ -30,8 +31,7 @@ class OfNetworks(Number):
         if here is None:
             return NOT_RUN
         if here["networks"] < FEWEST_SEEDS:
-            why = f"{here['networks']} of at least {FEWEST_SEEDS} networks"
-            return Verdict("inconclusive", needed=FEWEST_SEEDS, of="networks", why=why)
+            return too_few(here["networks"], "networks")
         middle = judge_number(here["middle"], self.value, self.tolerance)
         inside = [one for one in self.each if here["least"] <= one <= here["most"]]
         if middle.word == "reproduced" or not inside:

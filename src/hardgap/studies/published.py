@@ -10,9 +10,9 @@ from typing import Any, Protocol
 
 from hardgap.core.run import Run
 from hardgap.core.wording import plural
+from hardgap.report.settling import Count
 from hardgap.report.statistics import Sample, mean_interval, sample_of, wilcoxon_p, wilson
 from hardgap.report.verdicts import (
-    Count,
     Verdict,
     judge_count,
     judge_mean,
@@ -248,6 +248,15 @@ class ByOurReading(Published):
 
     def as_dict(self) -> dict[str, Any]:
         return self.paper.as_dict() | {"reading": self.reading}
+
+
+@dataclass(frozen=True)
+class Certain(ByOurReading):
+    """A number that our data leave no choice about: to have it is no test."""
+
+    def compare(self, found: Found) -> Verdict:
+        verdict = super().compare(found)
+        return Verdict("no test", why=self.reading) if verdict.word == "reproduced" else verdict
 
 
 def read_as(reading: str, paper: Published) -> ByOurReading:

@@ -64,23 +64,21 @@ def make_card(
 ) -> Card:
     """The card of what is finished in a store, and of what an earlier card has."""
     rows = {row.id: row for row in store.rows(run.id for run in asked.configs) if row.status == "done"}
-    earlier = {one.run: one for one in before.runs} if before else {}
-    done = [(gap, run) for gap, run in asked.runs if run.id in rows or run.id in earlier]
-    if not done:
+    done = [(gap, run) for gap, run in asked.runs if run.id in rows]
+    if not done and before is None:
         raise BadInput(f"no run of {asked.entry.network} under {asked.entry.recipe} is finished in {store.folder}")
     made_with = [*(before.versions if before else ()), *(row.versions for row in rows.values())]
     versions = list({repr(one): one for one in made_with}.values())
-    outcomes = []
+    outcomes = list(before.runs) if before else []  # their versions come first, so that `made` is still the place
+    known = {one.run for one in outcomes}
     for place, (gap, run) in enumerate(done):
         on_progress("asking trained networks at other widths", place, len(done))
-        if run.id in rows:
+        if run.id not in known:
             outcomes.append(_outcome(gap, run, rows[run.id], store, versions))
-        else:
-            outcomes.append(earlier[run.id])  # its versions come first, so that `made` is still their place
-    first = done[0][1]
+    first = asked.configs[0]
     if certify:
         on_progress("leak certificate", 0, 0)
-    certificate = _certified(first) if certify else None
+    certificate = _certified(first) if certify else before.certificate if before else None
     model = _built(first)
     return Card(
         suite=asked.suite, quick=asked.quick, network=asked.entry.network, recipe=asked.entry.recipe, seed=asked.seed,

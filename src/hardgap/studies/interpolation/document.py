@@ -11,16 +11,16 @@ from typing import Any
 from hardgap.core.table import Table
 from hardgap.report.document import Content, markdown
 from hardgap.studies.interpolation.published import TEMPORAL
+from hardgap.studies.interpolation.study import EVERY_CELL, temporal
 from hardgap.studies.ledger import read_claims
 from hardgap.studies.numbers import span
+from hardgap.worlds.automaton.gap import Gap
+from hardgap.worlds.automaton.rule import parse_rule
 
 BLOCKS = ("temporal",)
-PAPER_WIDTH = 101
 
 
 def content(results: Path) -> Content:
-    from hardgap.studies.interpolation.study import temporal
-
     (claim,) = read_claims(results, [temporal])
     verdicts = {(arm.labels["pattern"], arm.labels["method"]): arm.comparison.verdict for arm in claim.arms}
     reports = [
@@ -33,8 +33,8 @@ def _table(reports: Iterable[dict[str, Any]], verdicts: Mapping[Any, str]) -> Ta
     """A row a pattern and method; a column a number of cells that were learned from."""
     found: dict[tuple[int, str, object], list[float]] = {}
     for report in reports:
-        pattern = next(hidden for (hidden,), told in TEMPORAL.items() if told == report["published"])
-        if report["setting"]["width"] == PAPER_WIDTH:
+        pattern = next(p for (p,) in TEMPORAL if report["about"] == Gap(parse_rule("150"), (p,)).describe())
+        if report["setting"]["width"] == EVERY_CELL["width"] and report["setting"]["rows"] == EVERY_CELL["rows"]:
             for method, told in report["methods"].items():
                 found.setdefault((pattern, method, report["setting"]["size"]), []).append(100 * told["holdout"])
     sizes = sorted({size for _, _, size in found if isinstance(size, int)})

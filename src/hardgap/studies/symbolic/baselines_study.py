@@ -15,12 +15,13 @@ from statistics import fmean
 
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
+from hardgap.report.settling import Count
 from hardgap.report.statistics import mean_interval, wilson
-from hardgap.report.verdicts import NOT_RUN, Count, Verdict, judge_count
+from hardgap.report.verdicts import NOT_RUN, Verdict, judge_count
 from hardgap.studies.interpolation.study import Draws
 from hardgap.studies.measure import Measured, StudyResult
 from hardgap.studies.numbers import interval, span
-from hardgap.studies.published import ByOurReading, Found, Published, Spread
+from hardgap.studies.published import ByOurReading, Certain, Found, Published, Spread
 from hardgap.studies.study import Arm, study
 from hardgap.studies.symbolic.coverage import PAPERS_METHODS, baseline_runs
 from hardgap.studies.symbolic.published import BASELINES, COVERAGE, PAPERS_KRR, TABLES_OF_CHAINS
@@ -60,17 +61,8 @@ class OfExamples(Published):
         if found.value is None:
             return NOT_RUN
         verdict = judge_count(found.value, (round(self.value * self.n / 100), self.n))
-        settle = "what the paper's method learned from would settle it" if verdict.word == "inconclusive" else ""
-        return replace(verdict, why="", needed=None, settle=settle, basis=None)  # more runs are not what is missing
-
-
-@dataclass(frozen=True)
-class Certain(ByOurReading):
-    """A number that our data leave no choice about: to have it is no test."""
-
-    def compare(self, found: Found) -> Verdict:
-        verdict = super().compare(found)
-        return Verdict("no test", why=self.reading) if verdict.word == "reproduced" else verdict
+        settle = "what the paper's method learned from would settle it"  # more runs are not what is missing
+        return replace(verdict, why="", needed=None, settle=settle, basis=None)
 
 
 def _read(method: str, paper: Published) -> Published:

@@ -18,19 +18,9 @@ from hardgap.core.progress import Progress
 from hardgap.core.run import only
 from hardgap.core.specs import Scale
 from hardgap.core.wording import listed
+from hardgap.report.settling import FEWEST_SEEDS, LEVEL, MANY, seeds_to_settle
 from hardgap.report.statistics import Sample, mean_interval, sample_of
-from hardgap.report.verdicts import (
-    FEWEST_SEEDS,
-    LEVEL,
-    MANY,
-    NOT_RUN,
-    UNTOLD,
-    Verdict,
-    corrected,
-    judge_mean,
-    judge_statement,
-    seeds_to_settle,
-)
+from hardgap.report.verdicts import NOT_RUN, UNTOLD, Verdict, corrected, judge_mean, judge_statement
 from hardgap.runs.store import Store
 from hardgap.studies.measure import Measured, StudyResult
 from hardgap.studies.numbers import interval, span

@@ -34,7 +34,7 @@ def together_table(result: StudyResult) -> Table:
     arms = [arm for arm in result.arms if arm.labels["holdout"] == ALL]
     rows = [[arm.labels["of"], *_beside(arm), arm.comparison.verdict, arm.comparison.note] for arm in arms]
     columns = ["of all pairs", "published", "measured", "verdict", "why"]
-    title = f"All pairs together, {result.scale} scale: {arms[0].n} of {arms[0].planned} runs, one seed of most pairs"
+    title = f"All pairs together, {result.scale} scale: {arms[0].n} of {arms[0].planned} runs"
     return Table(title, columns, rows, columns[1:3], detail=["why"])
 
 

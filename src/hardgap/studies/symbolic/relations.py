@@ -15,18 +15,9 @@ from statistics import fmean
 from hardgap.core.run import only
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
-from hardgap.report.statistics import ratio_interval, same_mean_p, sample_of
-from hardgap.report.verdicts import (
-    FEWEST_SEEDS,
-    LEVEL,
-    MANY,
-    NOT_RUN,
-    Verdict,
-    judge_mean,
-    judge_statement,
-    judge_within,
-    seeds_to_tell_apart,
-)
+from hardgap.report.settling import FEWEST_SEEDS, LEVEL, MANY, seeds_to_tell_apart
+from hardgap.report.statistics import holm, ratio_interval, same_mean_p, sample_of
+from hardgap.report.verdicts import NOT_RUN, Verdict, judge_mean, judge_statement, judge_within, too_few
 from hardgap.studies.measure import Measured, StudyResult
 from hardgap.studies.numbers import interval
 from hardgap.studies.published import Found, Published
@@ -75,11 +66,12 @@ class Order(Published):
         }
         if not ps:
             return judge_statement(holds=True)
-        (better, worse), p = min(ps.items(), key=lambda item: item[1])
+        together = dict(zip(ps, holm(list(ps.values())), strict=True))
+        (better, worse), p = min(together.items(), key=lambda item: item[1])
         swapped, of = f"{worse} above {better}", "seeds of each pair"
         if p < LEVEL:
             return Verdict("does not hold as written", p=p, why=swapped)
-        needed = seeds_to_tell_apart(sample_of(seeds[better]), sample_of(seeds[worse]))
+        needed = seeds_to_tell_apart(sample_of(seeds[better]), sample_of(seeds[worse]), LEVEL / len(ps))
         settle = "" if needed else f"{MANY[-1]} {of} would not settle it"
         return Verdict("inconclusive", p=p, needed=needed, of=of, why=swapped, settle=settle)
 
@@ -112,8 +104,7 @@ class Halved(Published):
         if left is None:
             return NOT_RUN
         if (fewest := min(map(len, cells))) < FEWEST_SEEDS:
-            why = f"{fewest} of at least {FEWEST_SEEDS} seeds"
-            return Verdict("inconclusive", needed=FEWEST_SEEDS, of=EACH_CELL, why=why)
+            return too_few(fewest, EACH_CELL)
         low, high = (f"{100 * end:.0f}" for end in HALF)
         why = f"{in_words(left)}, 95 % interval; about half is {low} to {high} % here"
         return replace(judge_within(left.interval, left.value, HALF, fewest, EACH_CELL), why=why)
@@ -140,9 +131,16 @@ class Left:
 
 
 def ratio(found: Found) -> Left | None:
-    """Of the means over all seeds of both conditions; seeds are drawn anew within each pair and condition."""
+    """Of the means over all seeds of both conditions; seeds are drawn anew within each pair and condition.
+
+    None until every pair that is asked for has two seeds of both.
+    """
+    assert isinstance(found, Measured)
     familiar, other = sides(found)
-    if not familiar or not other or not any(map(any, familiar)):
+    pairs = len(CASES) if found.labels["pair"] == "all" else 1
+    if not len(familiar) == len(other) == pairs or not any(map(any, familiar)):
+        return None
+    if min(map(len, (*familiar, *other))) < 2:
         return None
     return Left(fmean(chain(*other)) / fmean(chain(*familiar)), ratio_interval(familiar, other))
 

@@ -51,11 +51,10 @@ def test_the_size_curve_is_the_measured_one() -> None:
 def test_what_the_page_says_of_the_temporal_baseline(pattern: int) -> None:
     """The table itself is generated; the sentences below it are not."""
     sample, every = measured(f"temporal-150-{pattern}-size-80000"), measured(f"temporal-150-{pattern}")
-    forest, published = "RF (500 trees)", every["published"]
+    published = every["published"]
     assert published == PUBLISHED_TEMPORAL[(pattern,)]
-    assert abs(100 * every["methods"][forest]["holdout"] - published[forest]) < 1
-    assert all(100 * every["methods"][name]["holdout"] < published[name] - 4 for name in published if name != forest)
-    assert all(100 * sample["methods"][name]["holdout"] > published[name] - 4 for name in published)
+    assert all(100 * every["methods"][name]["holdout"] < published[name] for name in published)
+    assert all(abs(100 * sample["methods"][name]["holdout"] - published[name]) < 5 for name in published)
     assert {one["shown"] for name, one in every["methods"].items() if name != "KNN (k=5)"} == {1.0}
     assert all(0.56 <= every["methods"][name]["visible"] <= 0.58 for name in published if name.startswith("RF"))
 

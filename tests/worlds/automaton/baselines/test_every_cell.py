@@ -81,10 +81,10 @@ def test_a_small_forest_is_the_beginning_of_a_large_one() -> None:
 def test_neighbours_are_those_of_a_search_over_all_cells(width: int, rows: int, near: int, reach: int) -> None:
     """Also where it begins with few rows and must look further."""
     learn, found = question(rows, width)
-    asked, lot = everything_asked(found), np.random.default_rng(5).random(learn.hidden.shape, np.float32)
+    asked, lot = everything_asked(found), np.random.default_rng(5).random(learn.hidden.shape)
     step, row, place = np.nonzero(~learn.hidden)
-    features = np.column_stack([learn.states[0][row], place, step + 1]).astype(np.float32)
-    far = np.square(asked[:, None].astype(np.float32) - features).sum(-1) + lot[step, row, place]
+    features = np.column_stack([learn.states[0][row], place, step + 1]).astype(np.float64)
+    far = np.square(asked[:, None] - features).sum(-1) + lot[step, row, place]
     expected = learn.targets[step, row, place][np.argsort(far, axis=1)[:, :5]]
     assert np.array_equal(_Cells(learn, lot).nearest(asked, 5, near, reach), expected)
 

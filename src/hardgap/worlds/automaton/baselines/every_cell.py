@@ -36,7 +36,7 @@ def forest_answers(
 
 def neighbour_answers(truth: Trajectory, asked: Features, voters: Iterable[int], seed: int) -> dict[int, Labels]:
     """Of so many nearest cells the majority; among equally near ones a lot decides, drawn once for each cell."""
-    cells = _Cells(truth, np.random.default_rng([seed, 7]).random(truth.hidden.shape, np.float32))
+    cells = _Cells(truth, np.random.default_rng([seed, 7]).random(truth.hidden.shape))
     pieces = [asked[start : start + BATCH] for start in range(0, len(asked), BATCH)]
     nearest = np.concatenate([cells.nearest(piece, max(voters)) for piece in pieces])
     return {k: (2 * nearest[:, :k].sum(1, dtype=np.int64) > k).astype(np.uint8) for k in voters}
@@ -45,9 +45,9 @@ def neighbour_answers(truth: Trajectory, asked: Features, voters: Iterable[int],
 class _Cells:
     """Every cell of the rollouts; only visible ones can be near."""
 
-    def __init__(self, truth: Trajectory, lot: NDArray[np.float32]) -> None:
+    def __init__(self, truth: Trajectory, lot: NDArray[np.float64]) -> None:
         self.rows, self.labels = truth.states[0].astype(np.float32), truth.targets
-        self.lot = np.where(truth.hidden, np.float32(np.inf), lot)
+        self.lot = np.where(truth.hidden, np.inf, lot)
 
     def nearest(self, asked: Features, k: int, rows: int = 64, reach: int = 4) -> Labels:
         """The labels of the k nearest cells [questions, k], nearest first.
@@ -73,12 +73,12 @@ class _Cells:
 
     def _around(
         self, near: NDArray[np.intp], place: NDArray[np.int64], time: NDArray[np.int64], reach: int
-    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """How far cells are in place and time, their lot added, and where in the rollouts: [questions, rows, cells]."""
         steps, rows, width = self.labels.shape
         step, shift = (axis.ravel() for axis in np.mgrid[:steps, -reach : reach + 1])
         position = place[:, None] + shift
         inside = (position >= 0) & (position < width)
         index = (step * rows + near[:, :, None]) * width + position.clip(0, width - 1)[:, None]
-        far = (np.square(step - time[:, None]) + np.square(shift)).astype(np.float32)[:, None] + self.lot.ravel()[index]
-        return np.where(inside[:, None], far, np.float32(np.inf)), index
+        far = (np.square(step - time[:, None]) + np.square(shift))[:, None] + self.lot.ravel()[index]
+        return np.where(inside[:, None], far, np.inf), index
