@@ -197,7 +197,8 @@ def test_two_samples_of_ours_grow_together() -> None:
     alone, both = judge_mean(ours, other), judge_mean(ours, other, both=True, of="runs of each")
     assert alone.settles == "the paper has 6: 320 runs here would not settle it"
     assert both.settles == f"about {both.needed} runs of each would settle it"
-    assert judge_mean([0.5, 0.6, 0.7], Sample(0.5, 0.1, 2), both=True).note == "2 so far; at least 3 runs are needed to judge it"
+    few = judge_mean([0.5, 0.6, 0.7], Sample(0.5, 0.1, 2), both=True)
+    assert few.note == "2 so far; at least 3 runs are needed to judge it"
 
 
 def test_whatever_is_inconclusive_says_what_would_settle_it() -> None:

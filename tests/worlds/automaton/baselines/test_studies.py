@@ -123,7 +123,8 @@ def test_the_temporal_study_takes_no_file_of_another_size_for_its_own(tmp_path: 
     (kept := tmp_path / "baselines").mkdir()
     told = {"setting": {"size": 8_000}, "methods": {"KNN (k=1)": {"holdout": 0.4}}}
     for size, value in ((80_000, None), ("all", [40.0])):
-        (kept / "temporal-150-2.json").write_text(json.dumps(told | {"setting": {"width": 101, "rows": 20_000, "size": size}}))
+        setting = {"width": 101, "rows": 20_000, "size": size}
+        (kept / "temporal-150-2.json").write_text(json.dumps(told | {"setting": setting}))
         result = measure(STUDIES["interpolation/temporal"], "desk", Store(tmp_path))
         found = {tuple(arm.labels.values()): arm.value for arm in result.arms}
         assert found[2, "KNN (k=1)"] == value
