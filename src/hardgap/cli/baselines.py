@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -35,9 +35,7 @@ def baselines(
         list[str] | None,
         Parameter(help="KNN, GP, RBF SVM, RF, KRR, majority, or your own package.module:factory; repeatable."),
     ] = None,
-    size: Annotated[
-        int | Literal["all"] | None, Parameter(help="Examples to learn from; 2000, with --temporal 8000, or all.")
-    ] = None,
+    size: Annotated[str | None, Parameter(help="Examples to learn from; 2000, with --temporal 8000, or all.")] = None,
     rows: Annotated[int | None, Parameter(help="With --temporal: rows whose cells are learned from; 20,000.")] = None,
     sizes: Annotated[str | None, Parameter(help="Several, e.g. 500,1000,2000: does the answer depend on it?")] = None,
     figure: Annotated[Path | None, Parameter(help="Also draw it: FILE.svg, .png or .pdf.")] = None,
@@ -77,11 +75,12 @@ def baselines(
         raise BadInput("--rows goes with --temporal")
     if size == "all" and not temporal:
         raise BadInput("--size all goes with --temporal; elsewhere it is a number of examples")
+    examples = None if size in (None, "all") else _number(str(size))
     if rule is None:
-        assert size != "all"
-        report = _of_runs(store, runs, solved, at_most, chosen, size, sizes, seed, trust=trust)
+        report = _of_runs(store, runs, solved, at_most, chosen, examples, sizes, seed, trust=trust)
     elif temporal:
-        report = _temporal(parse_gap(rule, hide, hide_random, hide_seed), width, rows, size, chosen, seed)
+        gap = parse_gap(rule, hide, hide_random, hide_seed)
+        report = _temporal(gap, width, rows, examples, chosen, seed, every=size == "all")
     else:
         report = _truth_table(parse_gap(rule, hide, hide_random, hide_seed), chosen, seed)
     if figure is not None:
@@ -143,6 +142,13 @@ def _run_ids(store: Store, runs: tuple[str, ...], solved: str | None, at_most: i
     return solved_runs(store, solved, at_most=at_most)
 
 
+def _number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise BadInput(f"--size {text}: write a number of examples, or with --temporal all") from None
+
+
 def _numbers(text: str) -> list[int]:
     try:
         return [int(part) for part in text.split(",")]
@@ -158,11 +164,11 @@ def _truth_table(gap: Gap, methods: tuple[Method, ...], seed: int) -> dict[str, 
 
 
 def _temporal(
-    gap: Gap, width: int, rows: int | None, size: int | Literal["all"] | None, methods: tuple[Method, ...], seed: int
+    gap: Gap, width: int, rows: int | None, size: int | None, methods: tuple[Method, ...], seed: int, *, every: bool
 ) -> dict[str, Any]:
     from hardgap.studies.interpolation.temporal import ROWS, SIZE, temporal_report
 
-    rows, cells = ROWS if rows is None else rows, None if size == "all" else SIZE if size is None else size
+    rows, cells = ROWS if rows is None else rows, None if every else SIZE if size is None else size
     with one_thread(), show_parts() as progress:
         return temporal_report(
             gap, width=width, rows=rows, size=cells, methods=methods, seed=seed, on_progress=progress

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -56,7 +56,11 @@ class Draws(Published):
     def compare(self, found: Found) -> Verdict:
         share = self.value / 100
         paper = Sample(share, (share * (1 - share)) ** 0.5 if self.cells else 0.0, self.cells)
-        return judge_mean([one / 100 for one in found.value or ()], paper)
+        verdict = judge_mean([one / 100 for one in found.value or ()], paper)
+        if not self.cells or verdict.basis is None:
+            return verdict
+        settle = "of how many cells the paper's share is would settle it"  # more seeds of ours are not what is missing
+        return replace(verdict, needed=None, settle=settle, basis=None)
 
 
 @study(
