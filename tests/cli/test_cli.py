@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import sqlite3
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -17,47 +13,12 @@ from typing import Any
 
 import pytest
 
-from hardgap.cli import main
 from hardgap.cli.app import COMMANDS
 from hardgap.runs.store import MIGRATIONS, Store
 
-Call = Callable[..., tuple[int, str, str]]
+from .conftest import Call
+
 SMOKE = ["train", "30", "--hide", "3", "--scale", "smoke"]
-LEAVING = """
-import sys
-from torch import nn
-
-class Leaving(nn.Linear):
-    def __init__(self, width, calls):
-        super().__init__(width, width)
-        self.calls = calls
-
-    def forward(self, x):
-        self.calls -= 1
-        return super().forward(x) if self.calls else sys.exit(0)
-
-def late(width):
-    return Leaving(width, 30)
-
-def soon(width):
-    return Leaving(width, 1)
-"""
-
-
-@pytest.fixture
-def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
-    """Runs `hardgap …` in an empty folder; gives exit code, stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("HARDGAP_STORE", raising=False)
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        said = capsys.readouterr()
-        assert "Traceback" not in said.err
-        return int(ended.value.code or 0), said.out, said.err
-
-    return run
 
 
 def refused(answer: tuple[int, str, str]) -> str:
@@ -371,47 +332,6 @@ def test_a_certificate_as_json_and_a_leak_as_exit_code(call: Call) -> None:
         assert told["passed"] is (code == 0) is (told["true"] == told["decoy"])
         assert told.get("differs") == (None if code == 0 else "the batch, step 1")
         assert "masks of later steps" in told["not covered"]
-
-
-def test_ctrl_c_keeps_what_was_done_and_the_same_command_goes_on(call: Call, tmp_path: Path) -> None:
-    command = [*SMOKE, "--steps", "100000", "--width", "7"]
-
-    def interrupt_when_training(seen: int) -> None:
-        give_up = time.monotonic() + 240
-        while _evaluations(tmp_path / "hardgap-runs") < seen + 3 and time.monotonic() < give_up:
-            time.sleep(0.02)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    reached = []
-    while len(reached) < 2:
-        helper = threading.Thread(target=interrupt_when_training, args=[_evaluations(tmp_path / "hardgap-runs")])
-        helper.start()
-        code, out, err = call(*command)
-        helper.join()
-        assert (code, out) == (130, "")
-        assert "stopped; what was finished is kept, and the same command goes on from there" in err
-        (state,) = (tmp_path / "hardgap-runs").glob("checkpoints/*/state-*.safetensors")
-        reached.append(int(state.stem.removeprefix("state-")))
-    assert 0 < reached[0] < reached[1]
-    assert [row.status for row in Store(tmp_path / "hardgap-runs").rows()] == ["queued"]
-
-
-def test_a_network_that_exits_fails_its_run_and_the_command(call: Call, tmp_path: Path) -> None:
-    (tmp_path / "leaving.py").write_text(LEAVING)
-    for name, words in (("late", "SystemExit: 0"), ("soon", "fails on rows of shape")):
-        code, out, err = call(*SMOKE, "--steps", "50", "--model", f"leaving:{name}", "--json")
-        assert (code, out) == (2, "")
-        assert words in err.splitlines()[-1]
-    (row,) = Store(tmp_path / "hardgap-runs").rows()
-    assert (row.status, row.error) == ("failed", "SystemExit: 0")
-
-
-def _evaluations(folder: Path) -> int:
-    """How many evaluations a store holds, if there is one."""
-    if not (folder / "checkpoints").exists():
-        return 0
-    with closing(sqlite3.connect(folder / "runs.sqlite")) as db:
-        return int(db.execute("SELECT count(*) FROM points").fetchone()[0])
 
 
 def test_a_damaged_checkpoint_is_refused_by_name(call: Call, tmp_path: Path) -> None:

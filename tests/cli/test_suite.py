@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from hardgap.cli import main
 from hardgap.suites.card import read_card
 
+from .conftest import Call
+
 CARD = Path(__file__).parents[2] / "results" / "suite" / "v1-quick-conv-tempered.json"
-Call = Callable[..., tuple[int, str, str]]
 TINY = ("--quick", "--scale", "smoke", "--seeds", "1", "--no-certify", "--workers", "1")
 OWN = """
 from torch import nn
@@ -21,22 +20,6 @@ def make(width):
 def colder(run):
     return run.changed(unrolling__temperature={"start": 2.0, "end": 2.0})
 """
-
-
-@pytest.fixture
-def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
-    """Runs `hardgap …` in an empty folder; gives exit code, stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HARDGAP_STORE", str(tmp_path / "store"))
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        said = capsys.readouterr()
-        assert "Traceback" not in said.err
-        return int(ended.value.code or 0), said.out, said.err
-
-    return run
 
 
 @pytest.mark.slow
@@ -103,7 +86,7 @@ def test_what_cannot_be_done_is_one_sentence_before_anything_is_trained(
     code, out, err = call("suite", *asked)
     assert (code, out) == (2, "")
     assert why in err
-    assert not (tmp_path / "store").exists()
+    assert not (tmp_path / "hardgap-runs").exists()
 
 
 def test_the_list_names_every_group_and_every_reference(call: Call) -> None:

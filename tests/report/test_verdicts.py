@@ -104,6 +104,15 @@ def test_parts_that_agree_leave_the_total_alone() -> None:
     assert judge_parts({}, of_ten(PAPER)).word == "not run"
 
 
+def test_patterns_that_are_not_measured_do_not_count_on_the_papers_side() -> None:
+    """Two recovered runs of patterns 2 and 5 stand beside the paper's 8 of 20 there, not its 8 of 80."""
+    some = judge_parts({2: (1, 1), 5: (1, 1)}, of_ten(PAPER))
+    assert some.basis == ((2, 2), (8, 20))
+    assert some.note.startswith("of patterns 2 and 5 alone, where the paper has 8/20; ")
+    assert judge_parts({3: (0, 10)}, of_ten(PAPER)).why == "of pattern 3 alone, where the paper has 0/10"
+    assert judge_parts({2: (10, 10), 5: (0, 10)}, of_ten(PAPER)).why.startswith("of patterns 2 and 5 alone, where ")
+
+
 @pytest.mark.parametrize(
     ("values", "theirs", "verdict"),
     [

@@ -45,6 +45,8 @@ COMMANDS = {
     "checks": "What computes here, and what is missing for which feature.",
     "bench": "Speed, as ratios against what you would otherwise use.",
 }
+GO_ON = ("train", "sweep", "reproduce", "suite", "atlas", "symbolic")
+"""Commands that keep what they have finished, so that the same one goes on after Ctrl-C; others begin anew."""
 
 
 def build_app(asked: str | None = None) -> App:
@@ -80,7 +82,12 @@ def main(arguments: list[str] | None = None) -> None:
         _write_no_more()
         sys.exit(0)
     except KeyboardInterrupt:
-        complain("stopped; what was finished is kept, and the same command goes on from there")
+        kept = (
+            "; what was finished is kept, and the same command goes on from there"
+            if given and given[0] in GO_ON
+            else ""
+        )
+        complain(f"stopped{kept}")
         sys.exit(130)
     except Exception as error:
         if os.environ.get("HARDGAP_DEBUG"):

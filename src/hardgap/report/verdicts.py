@@ -125,24 +125,31 @@ def judge_count(ours: Count, theirs: Count) -> Verdict:
 def judge_parts(ours: Mapping[int, Count], theirs: Mapping[int, Count], name: str = "pattern") -> Verdict:
     """A total whose parts are published too: it is not reproduced if single parts differ, whatever their sum.
 
-    Two tests are made, of the total and of the parts together, so each p counts double.
+    Two tests are made, of the total and of the parts together, so each p counts double. Where only some parts are
+    measured yet, the total is theirs alone, on both sides.
     """
-    total = judge_count(_sum(ours.values()), _sum(theirs.values()))
+    both = [part for part in theirs if ours.get(part, (0, 0))[1]]
+    total = judge_count(_sum(ours[part] for part in both), _sum(theirs[part] for part in both))
     if total.word == "not run":
         return total
-    both = [part for part in theirs if ours.get(part, (0, 0))[1]]
+    if len(both) < len(theirs):
+        named = f"{name} {both[0]}" if len(both) == 1 else f"{name}s {listed(both)}"
+        total = replace(
+            total, why=f"of {named} alone, where the paper has {_share(_sum(theirs[part] for part in both))}"
+        )
     p_parts = same_parts_p([ours[part] for part in both], [theirs[part] for part in both])
     p = min(1.0, 2 * min(p_parts, total.p if total.p is not None else 1.0))
     if total.word == "differs" and p >= LEVEL:
         assert total.basis is not None
-        return _inconclusive(p, total.basis, level=LEVEL / 2)
+        return replace(_inconclusive(p, total.basis, level=LEVEL / 2), why=total.why)
     if total.word == "differs" or p >= LEVEL:
         return replace(total, p=p)
     apart = {part: same_rate_p(*ours[part], *theirs[part]) for part in both}
     shown = [part for part in both if apart[part] < LEVEL] or [min(both, key=lambda part: apart[part])]
     ways = {_way(rate_of(ours[part]), rate_of(theirs[part])) for part in shown}
     told = [f"{name} {part}: {_share(ours[part])} against {_share(theirs[part])}" for part in shown]
-    why = f"{listed(told)} (all {name}s tested at once, so none by itself has to pass Holm's correction)"
+    together = f"{listed(told)} (all {name}s tested at once, so none by itself has to pass Holm's correction)"
+    why = "; ".join(filter(None, [total.why, together]))
     return Verdict("differs", ways.pop() if len(ways) == 1 else "both ways", p, why=why)
 
 
