@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import hardgap as hg
-from hardgap.cli import main
 from hardgap.nn.native import engine
 
-Call = Callable[..., tuple[int, str, str]]
+from .conftest import Call
+
 pytestmark = pytest.mark.usefixtures("one_thread")
 NO_NATIVE = pytest.mark.skipif(not engine.state_of(None).startswith("ready"), reason=engine.state_of(None))
 AUTOMATON = ["train", "30", "--hide", "3", "--scale", "smoke", "--steps", "6"]
@@ -24,20 +24,14 @@ REPLICA = "opens as a REPLICA"
 
 
 @pytest.fixture
-def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
-    """Runs `hardgap …` in an empty folder; gives exit code, stdout and stderr. No replica has been named yet."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("HARDGAP_STORE", raising=False)
+def call(call: Call, monkeypatch: pytest.MonkeyPatch) -> Call:
+    """Each time as if no replica had been named yet."""
     monkeypatch.setenv(engine.VARIABLE, "eager")
     from hardgap.runs import weights
 
     def run(*arguments: object) -> tuple[int, str, str]:
         weights._told.clear()
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        said = capsys.readouterr()
-        assert "Traceback" not in said.err
-        return int(ended.value.code or 0), said.out, said.err
+        return call(*arguments)
 
     return run
 

@@ -8,26 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from hardgap.cli import main
 from hardgap.runs.store import Store
 from hardgap.worlds.automaton.run import AutomatonRun
 
+from .conftest import Call
+
 Tiny = Callable[..., AutomatonRun]
-Call = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("HARDGAP_STORE", raising=False)
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        said = capsys.readouterr()
-        return int(ended.value.code or 0), said.out, said.err
-
-    return run
 
 
 @pytest.fixture

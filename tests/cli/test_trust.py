@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from hardgap.cli import main
 from hardgap.core import plugins
 from hardgap.core.run import Run, validated
 from hardgap.runs.checkpoints import Checkpoints
@@ -21,9 +20,10 @@ from hardgap.worlds import parse_run
 from hardgap.worlds.automaton.run import AutomatonRun
 from hardgap.worlds.chains.run import SymbolicRun
 
+from .conftest import Call
+
 pytestmark = pytest.mark.usefixtures("one_thread")
 Tiny = Callable[..., AutomatonRun]
-Call = Callable[..., tuple[int, str, str]]
 numbers = itertools.count()
 
 PLANTED = """
@@ -43,10 +43,8 @@ def xnor(a, b, mask):
 
 
 @pytest.fixture
-def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
-    """Runs `hardgap …` in a folder of its own as a new process would; gives exit code, stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("HARDGAP_STORE", raising=False)
+def call(call: Call, monkeypatch: pytest.MonkeyPatch) -> Call:
+    """Each time as a new process would."""
     monkeypatch.setattr(sys, "path", list(sys.path))
 
     def run(*arguments: object) -> tuple[int, str, str]:
@@ -54,11 +52,7 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
         monkeypatch.setattr(plugins, "_imported", {})
         for name in [name for name in sys.modules if name.startswith("planted_")]:
             del sys.modules[name]
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        said = capsys.readouterr()
-        assert "Traceback" not in said.err
-        return int(ended.value.code or 0), said.out, said.err
+        return call(*arguments)
 
     return run
 
