@@ -12,6 +12,7 @@ import pytest
 
 import hardgap as hg
 from hardgap.nn.native import engine
+from hardgap.runs.store import Store
 
 from .conftest import Call
 
@@ -171,6 +172,28 @@ def test_kept_weights_open_where_there_is_no_store(call: Call, change: Callable[
 
     Path(f"results/weights/{network}").write_bytes(b"no weights")
     assert "does not match its checksum" in call("circuits", run, "--only", "rule", "--store", "c")[2]
+
+
+def test_a_longer_run_goes_on_elsewhere_from_a_state_that_came_as_a_file(call: Call) -> None:
+    short = json.loads(call(*AUTOMATON, "--store", "here", "--json")[1])["run"]
+    longer = [*AUTOMATON[:-1], "10"]
+    expected = json.loads(call(*longer, "--store", "at-once", "--json")[1])
+    call("runs", "export", "results", "--store", "here")
+    assert "2 files written" in call("runs", "weights", "results", short, "--state", "--store", "here")[2]
+
+    call("runs", "import", "results", "--store", "there")
+    code, _, err = call(*longer, "--store", "there")
+    assert (code, "step 0/10" in err, "step 7/10" in err) == (0, False, True)
+    found = json.loads(call(*longer, "--store", "there", "--json")[1])
+    assert found | {"seconds": 0} == expected | {"seconds": 0}
+    curves = [Store(Path(place)).curve(expected["run"]) for place in ("there", "at-once")]
+    assert curves[0] == curves[1]
+
+    call("runs", "weights", "bare", short, "--store", "here")
+    call("runs", "export", "bare", "--store", "here")
+    call("runs", "import", "bare", "--store", "elsewhere")
+    code, _, err = call("runs", "weights", "again", short, "--state", "--store", "elsewhere")
+    assert (code, "came to elsewhere without its state: no longer run can go on from it" in err) == (2, True)
 
 
 def test_committed_networks_open_from_any_folder(call: Call) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
+from hardgap.core.run import Run
 from hardgap.runs.store import Store
 from hardgap.studies.measure import Measured, measure
 from hardgap.studies.published import Number, read_as
@@ -21,6 +23,20 @@ def test_a_reading_stands_beside_the_verdict_and_changes_nothing_else() -> None:
         assert (told.word, told.way, told.p) == (plain.word, plain.way, plain.p)
         assert told.why == ("" if value is None else "on new rows")
     assert (read.said, read.as_dict()["value"]) == ("96.8", 96.8)
+
+
+def test_a_count_over_patterns_says_which_are_measured_so_far() -> None:
+    (arm,) = STUDIES["main/rule-150-short"].arms("desk")
+    assert arm.published is not None
+
+    def told(runs: Sequence[Run]) -> str:
+        ends = [{"step": 600, "loss": 0.1, "visible": 1.0, "holdout": 1.0, "detail": {}}]
+        return arm.published.told(Measured({}, 80, tuple(runs), tuple(ends for _ in runs)))
+
+    assert told(arm.runs[20:21]) == "1/1 (21 to 100 %) of pattern 2, mean 100.0 %"
+    assert told(arm.runs[20:60:30]) == "2/2 (34 to 100 %) of patterns 2 and 5, mean 100.0 %"
+    assert told(arm.runs) == "80/80 (95 to 100 %), mean 100.0 %"
+    assert told([]) == ""
 
 
 def test_the_networks_own_accuracy_stands_in_table_1(tmp_path: Path) -> None:

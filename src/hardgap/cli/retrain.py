@@ -104,6 +104,7 @@ def weights(
     /,
     *runs: Annotated[str, Parameter(help="Ids of `hardgap runs list` or their first digits.")],
     film: Annotated[bool, Parameter(help="Also every snapshot on the way: for `hardgap ui`'s films.")] = False,
+    state: Annotated[bool, Parameter(help="Also what a longer run needs to go on from the end.")] = False,
     store: StoreFolder = STORE,
 ) -> None:
     """Write the weights of runs to FOLDER/weights, where `hardgap runs import FOLDER` and commands find them.
@@ -117,8 +118,8 @@ def weights(
         raise BadInput("which runs? Give ids of `hardgap runs list`")
     check_folder("FOLDER", folder)
     opened = Store(store, create=False)
-    written = [path for run in runs for path in write_weights(opened, run, folder / FOLDER, film=film)]
-    err().print(f"{plural(len(written), 'network')} written to {folder / FOLDER}")
+    written = [path for run in runs for path in write_weights(opened, run, folder / FOLDER, film=film, state=state)]
+    err().print(f"{plural(len(written), 'file')} written to {folder / FOLDER}")
 
 
 def store_with(folder: Path, *runs: str) -> Store:

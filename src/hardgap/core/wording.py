@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -45,6 +45,15 @@ def listed(names: Iterable[object], last: str = "and") -> str:
     """
     *first, end = [str(name) for name in names] or [""]
     return f"{', '.join(first)} {last} {end}" if first else end
+
+
+def numbered(name: str, numbers: Collection[int]) -> str:
+    """Things by their numbers.
+
+    >>> numbered("pattern", [2]), numbered("pattern", [2, 5])
+    ('pattern 2', 'patterns 2 and 5')
+    """
+    return f"{name}{'s' * (len(numbers) != 1)} {listed(numbers)}"
 
 
 def duration(seconds: float) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from hardgap.core.wording import listed
+from hardgap.core.wording import listed, numbered
 from hardgap.report.settling import (
     FEWEST_SEEDS,
     LEVEL,
@@ -133,10 +133,8 @@ def judge_parts(ours: Mapping[int, Count], theirs: Mapping[int, Count], name: st
     if total.word == "not run":
         return total
     if len(both) < len(theirs):
-        named = f"{name} {both[0]}" if len(both) == 1 else f"{name}s {listed(both)}"
-        total = replace(
-            total, why=f"of {named} alone, where the paper has {_share(_sum(theirs[part] for part in both))}"
-        )
+        published = _share(_sum(theirs[part] for part in both))
+        total = replace(total, why=f"of {numbered(name, both)} alone, where the paper has {published}")
     p_parts = same_parts_p([ours[part] for part in both], [theirs[part] for part in both])
     p = min(1.0, 2 * min(p_parts, total.p if total.p is not None else 1.0))
     if total.word == "differs" and p >= LEVEL:

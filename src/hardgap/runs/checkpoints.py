@@ -144,18 +144,14 @@ class Checkpoints:
             self.save_snapshot(weights, step, run.model_dump(mode="json"))
 
     def latest(self, budget: Budget | None = None) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
-        """The newest state, or None. An interrupted write is passed over.
+        """The newest state, or None.
 
         What is damaged, another run's, or no state that training (for `budget`, if given) comes by is refused.
         """
-        for step, path in reversed(self._files("state").items()):
-            if sidecar(path).exists():
-                return self._load_state(path, step, budget)
-        return None
-
-    def _load_state(self, path: Path, step: int, budget: Budget | None) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        if (path := self.latest_file()) is None:
+            return None
         tensors, meta = load_tensors(path)
-        label = _read_label(StateLabel, path, meta, step)
+        label = _read_label(StateLabel, path, meta, int(path.stem.removeprefix("state-")))
         if label.run != self.run_id:
             raise CorruptFile(f"{path} is the state of another run, {label.run!r:.40}")
         try:
@@ -164,6 +160,10 @@ class Checkpoints:
         except ValueError as error:
             raise CorruptFile(f"{path} is no state of this run: {error}") from error
         return tensors, meta
+
+    def latest_file(self) -> Path | None:
+        """Where the newest state is, or None. An interrupted write is passed over."""
+        return next((path for path in reversed(self._files("state").values()) if sidecar(path).exists()), None)
 
     def set_aside(self) -> None:
         """Rename the states, so that the run can start again and the evidence stays."""

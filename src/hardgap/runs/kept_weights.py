@@ -1,6 +1,7 @@
 """Weights as files beside results, so that chosen networks open where nothing was trained.
 
 weights/<run>.step-00000350.safetensors   a snapshot, with its checksum beside it, as in a store's checkpoints
+weights/<run>.state-00000350.safetensors  all that a longer run needs to go on from this one's end, for long ones
 weights/<run>.replica.json                the result of the replica that it is of, where it is not the run's own
 """
 
@@ -23,10 +24,10 @@ FOLDER = "weights"
 NAME = re.compile(r"([0-9a-f]{12})\.(step-\d{8}\.safetensors)")
 
 
-def write_weights(store: Store, run_id: str, folder: Path, *, film: bool = False) -> list[Path]:
+def write_weights(store: Store, run_id: str, folder: Path, *, film: bool = False, state: bool = False) -> list[Path]:
     """Write the network of a run's end, and of the run's first choice of a checkpoint, if it has one.
 
-    A film is every snapshot that was kept on the way.
+    A film is every snapshot that was kept on the way; the state is what a longer run goes on from.
     """
     row = store.get(run_id)
     found = find_weights(store, row.id)
@@ -42,7 +43,18 @@ def write_weights(store: Store, run_id: str, folder: Path, *, film: bool = False
         save_bytes(path, kept[step].read_bytes())
     if found.replica:
         write_text(replica_file(folder, row.id), as_text(found.store.get(row.id), found.store.curve(row.id)))
-    return written
+    return [*written, _write_state(found, row, folder)] if state else written
+
+
+def _write_state(found: Weights, row: Row, folder: Path) -> Path:
+    checkpoints = Checkpoints(found.store.folder, row.id)
+    file = checkpoints.latest_file()
+    if found.replica or file is None:
+        why = "is a replica here" if found.replica else f"came to {found.store.folder} without its state"
+        raise BadInput(f"run {row.id} {why}: no longer run can go on from it")
+    checkpoints.latest(row.config.budget)  # what is damaged is not passed on
+    save_bytes(folder / f"{row.id}.{file.name}", file.read_bytes())
+    return folder / f"{row.id}.{file.name}"
 
 
 def _steps(found: Weights, row: Row) -> list[int]:

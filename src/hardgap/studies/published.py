@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any, Protocol
 
 from hardgap.core.run import Run
-from hardgap.core.wording import plural
+from hardgap.core.wording import numbered, plural
 from hardgap.report.settling import Count
 from hardgap.report.statistics import Sample, mean_interval, sample_of, wilcoxon_p, wilson
 from hardgap.report.verdicts import (
@@ -94,9 +94,16 @@ class Rate(Published):
         return ", ".join(filter(None, [counted, "" if self.mean is None else f"mean {self.mean:g} %"]))
 
     def told(self, found: Found) -> str:
-        low, high = wilson(found.recovered, found.n) if found.n else (0.0, 0.0)
-        counted = f"{found.recovered}/{found.n} ({100 * low:.0f} to {100 * high:.0f} %)" if self.count else ""
-        return ", ".join(filter(None, [counted, "" if self.mean is None else _mean(found)])) if found.n else ""
+        if not found.n:
+            return ""
+        low, high = (100 * end for end in wilson(found.recovered, found.n))
+        counted = f"{found.recovered}/{found.n} ({low:.0f} to {high:.0f} %){self._only(found)}" if self.count else ""
+        return ", ".join(filter(None, [counted, "" if self.mean is None else _mean(found)]))
+
+    def _only(self, found: Found) -> str:
+        """The patterns that are measured, while others of the count are not."""
+        measured = sorted(_by_pattern(found)) if self.by_pattern else []
+        return f" of {numbered('pattern', measured)}" if len(measured) < len(self.by_pattern or ()) else ""
 
     def compare(self, found: Found) -> Verdict:
         """By the counts, pattern by pattern if they are printed so; by the mean where there is no count."""
