@@ -1,7 +1,7 @@
 """What the pages tell to run, runs: Python and commands, page by page in one session, at smoke scale.
 
-A block may carry a mark in the line above: `<!-- slow -->`, run with the slow tests; `<!-- not run: why -->`; and
-`<!-- file: name.py -->`, written instead of run. Every command, run or not, is one that the command line takes.
+A block may carry a mark in the line above: `<!-- slow -->`, run with the slow tests, `<!-- slow, exit 1 -->` if it ends
+with that code; `<!-- not run: why -->`; and `<!-- file: name.py -->`, written instead of run. Every command, run or not, is one that the command line takes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ BLOCK = re.compile(
     r"(?:<!-- (?P<mark>[^>]+) -->\n)?^```(?P<language>python|console|toml)\n(?P<text>.*?)^```", re.S | re.M
 )
 LINE = re.compile(rf"^(?: {{4}}|\$ )?(hardgap (?:{'|'.join(COMMANDS)})\b.*)$", re.MULTILINE)
-OPENED = ("34cc297255b6", "0c02dce15cde")
+OPENED = ("34cc297255b6", "0c02dce15cde", "521d01d5965a")
 """Committed runs that pages name."""
 
 
@@ -42,7 +42,7 @@ class Block:
 
     @property
     def is_slow(self) -> bool:
-        return self.mark == "slow"
+        return self.mark.startswith("slow")
 
     def run(self, session: dict[str, Any]) -> None:
         if self.mark.startswith("file: "):
@@ -51,14 +51,14 @@ class Block:
             exec(compile(self.text.replace('"desk"', '"smoke"'), "block", "exec"), session)
         elif self.language == "console":
             for line in LINE.findall(self.text):
-                call(shlex.split(line, comments=True)[1:])
+                call(shlex.split(line, comments=True)[1:], int("exit 1" in self.mark))
 
 
-def call(arguments: list[str]) -> None:
+def call(arguments: list[str], code: int) -> None:
     trains = "train" in arguments[:2]
     with pytest.raises(SystemExit) as ended:
         main(arguments + ["--scale", "smoke"] * trains)
-    assert ended.value.code == 0, arguments
+    assert ended.value.code == code, arguments
 
 
 def read(page: Path) -> str:
