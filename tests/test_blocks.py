@@ -1,7 +1,8 @@
 """What the pages tell to run, runs: Python and commands, page by page in one session, at smoke scale.
 
 A block may carry a mark in the line above: `<!-- slow -->`, run with the slow tests, `<!-- slow, exit 1 -->` if it ends
-with that code; `<!-- not run: why -->`; and `<!-- file: name.py -->`, written instead of run. Every command, run or not, is one that the command line takes.
+with that code; `<!-- not run: why -->`; and `<!-- file: name.py -->`, written instead of run. Every command, run or
+not, is one that the command line takes.
 """
 
 from __future__ import annotations

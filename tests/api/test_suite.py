@@ -33,6 +33,11 @@ def test_a_class_is_judged_and_its_card_kept(tmp_path: Path, monkeypatch: pytest
     assert card == hg.suite("v1").run(MyNet, **asked)  # nothing is trained again
 
 
+def test_a_reference_that_is_computed_has_its_card_at_once() -> None:
+    card = hg.suite("v1").run("solver", quick=True)
+    assert (card.network, len(card.runs), {run.recovered for run in card.runs}) == ("solver", 23, {True})
+
+
 def test_a_suite_after_its_package_was_imported_is_still_a_call() -> None:
     """A package of that name would hide it."""
     import hardgap.suites.gaps  # noqa: F401

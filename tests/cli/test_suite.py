@@ -76,6 +76,8 @@ def test_a_network_of_ones_own_is_judged_checked_and_compared(call: Call, tmp_pa
         (("run", "gru", "--add-to", "missing.json"), "missing.json is not a card of a suite"),
         (("run", "KNN", "--add-to", CARD), "--add-to goes with networks that are trained"),
         (("run", "conv", "--quick", "--seed", "1", "--add-to", CARD), "that card is about another seed: 0, not 1"),
+        (("run", "KNN", "--seed", "-1"), "--seed -1: a seed is not negative"),
+        (("verify", CARD, "--seed", "-1"), "--seed -1: a seed is not negative"),
         (("verify", "missing.json"), "missing.json is not a card of a suite"),
         (("compare", "missing.json", "missing.json"), "missing.json is not a card of a suite"),
     ],

@@ -11,7 +11,7 @@ from rich.box import HEAVY_HEAD
 from hardgap.cli.tables import table_lines
 from hardgap.core.errors import BadInput
 from hardgap.core.plugins import Untrusted
-from hardgap.report.statistics import same_rate_p
+from hardgap.report.statistics import same_rate_p, wilson
 from hardgap.runs.driver import run_sweep
 from hardgap.runs.store import Store
 from hardgap.suites import checking
@@ -20,7 +20,7 @@ from hardgap.suites.computed import computed_card
 from hardgap.suites.document import WIDE, beside_the_papers, cards_table, needs_words, suite_words, whole_words
 from hardgap.suites.entries import NETWORKS, Entry
 from hardgap.suites.gaps import GROUPS, SIMILARITIES, Suite, load_suite
-from hardgap.suites.judging import make_card, plan
+from hardgap.suites.judging import check_same, make_card, plan
 from hardgap.suites.references import as_text, in_short, load_references, read_cards, standing, widest
 from hardgap.suites.tables import card_table, reference_table, remarks, standing_table
 
@@ -52,6 +52,8 @@ def test_a_card_comes_back_from_its_file(conv: Card, tmp_path: Path) -> None:
 
 def test_the_runs_of_a_card_are_the_suites(conv: Card) -> None:
     assert len(checking.chosen_runs(conv, 0.1, seed=0)) == 1
+    with pytest.raises(BadInput, match="the card has no runs"):
+        checking.chosen_runs(conv.model_copy(update={"runs": ()}), 0.1, seed=0)
     first, *rest = conv.runs
     for alter, why in (
         ({"run": "0" * 12}, "is none that v1 asks of conv, tempered"),
@@ -92,6 +94,36 @@ def test_what_is_trained_again_is_compared_bit_by_bit_where_it_was_made(conv: Ca
     assert checking.is_confirmed(told)  # one run that ends otherwise on another machine is no proof
 
 
+def rerun(outcome: Outcome, card: float, here: float) -> checking.Rerun:
+    ended = outcome.model_copy(update={"curve": ((0, 1.0, card),)})
+    return checking.Rerun(ended, here, same_curve=False, same_machine=False)
+
+
+def test_outcomes_that_are_turned_over_do_not_cancel_out(conv: Card) -> None:
+    first = conv.runs[0]
+    turned = [rerun(first, 1.0, 0.0)] * 4 + [rerun(first, 0.0, 1.0)] * 3
+    assert not checking.is_confirmed(turned)
+    assert checking.is_confirmed([*turned[:1], *[rerun(first, 1.0, 1.0)] * 6])
+    assert not checking.is_confirmed([rerun(first, 1.0, 0.0)] * 6 + [rerun(first, 1.0, 1.0)] * 20)  # all one way
+    assert (checking.can_refute(turned[:2]), checking.can_refute(turned[2:5])) == (False, True)
+
+
+def test_how_many_outcomes_another_machine_changes_is_measured() -> None:
+    compared = json.loads((RESULTS.parent / "machines.json").read_text())["runs"]
+    cells = [one for one in compared if one["experiment"] == "automaton" and not one["identical"]]
+    changed = sum(one["committed"]["recovered"] != one["again"]["recovered"] for one in cells)
+    assert (changed, len(cells)) == (2, 26)
+    assert round(wilson(changed, len(cells))[1], 2) == checking.CHANGED
+
+
+def test_a_card_is_added_to_only_if_all_its_runs_are_the_suites(conv: Card) -> None:
+    asked = plan(V1, Entry("conv"), quick=True, seed=3, seeds=1, scale="smoke")
+    check_same(asked, conv)
+    stranger = conv.runs[0].model_copy(update={"run": "0" * 12})
+    with pytest.raises(BadInput, match="is none that v1 asks of conv, tempered"):
+        check_same(asked, conv.model_copy(update={"runs": (*conv.runs, stranger)}))
+
+
 def test_two_cards_are_paired_gap_by_gap(conv: Card) -> None:
     other = with_outcomes(conv, [1.0, 0.0, 1.0]).model_copy(update={"recipe": "untempered"})
     mine = with_outcomes(conv, [1.0, 1.0, 0.0])
@@ -100,6 +132,9 @@ def test_two_cards_are_paired_gap_by_gap(conv: Card) -> None:
     assert [one["recovered by"] for one in checking.differing(mine, other)] == ["conv, tempered", "conv, untempered"]
     with pytest.raises(BadInput, match="they share no gaps"):
         checking.compare(mine, other.model_copy(update={"suite": "v0"}))
+    with pytest.raises(BadInput, match="one card is at smoke scale, the other at desk"):
+        checking.compare(mine, other.model_copy(update={"scale": "desk"}))
+    assert checking.compare(mine, computed_card(V1, "solver", quick=True, seed=3))[0].both == 2
 
 
 def test_a_gap_is_recovered_if_most_of_its_runs_are(conv: Card) -> None:
@@ -206,7 +241,7 @@ def test_of_a_reference_with_two_cards_the_whole_is_installed_and_quick_parts_ar
     assert all(card.quick for card in read_cards(RESULTS))
     shown = cards_table(read_cards(RESULTS)).rows
     assert len(shown) == len({(row[0], row[1]) for row in shown})
-    assert "`solver`: 105 of 105 gaps" in whole_words(read_cards(RESULTS, quick=False))
+    assert "`solver`: 105 of 105 gaps" in " ".join(whole_words(read_cards(RESULTS, quick=False)).split())
 
 
 def test_the_seeds_of_a_reference_stand_beside_it(conv: Card) -> None:

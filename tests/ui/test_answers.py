@@ -177,6 +177,7 @@ def test_what_was_measured_is_asked_again_after_another_run_and_the_older_is_for
     assert all(ledger._known.get(key) is not value for key, value in before.items())
 
 
+TILTED = {"start": 1 / 3, "end": 3.0, "over": 100}
 RUNS = [
     hg.Automaton(150, hide=2),
     hg.Automaton("L1 ^ (C & R1)", hide=[3, 5], seed=4),
@@ -188,6 +189,7 @@ RUNS = [
     hg.Automaton(30, hide=3, unrolling__temperature={"start": 4.0, "end": 1.0, "over": 300}),
     hg.Automaton(150, hide=2, scale="paper", width=33, masking="first"),
     hg.Automaton(150, hide=2, model__positions="waves", optimiser__learning_rate=0.0003),
+    hg.Automaton(150, hide=2, optimiser__learning_rate=0.0012345678, unrolling__temperature=TILTED),
 ]
 
 

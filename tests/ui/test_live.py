@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,14 @@ def test_a_run_that_the_page_trains_keeps_a_frame_of_every_evaluation(
     assert [point["step"] for point in store.curve(run.id)] == [*range(0, 61, 2)]
     assert list(Checkpoints(folder, run.id).snapshots()) == [*range(0, 61, 2)]
     assert '"state": "training"' in capfd.readouterr().out
+
+
+def test_weights_that_are_made_again_are_said_to_be_here(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    run = hg.train(hg.Automaton(150, hide=2, scale="smoke"), store=folder).id
+    Checkpoints(folder, run).remove()
+    worker._retrain(Store(folder), run, worker.Control(paused=False))
+    assert json.loads(capfd.readouterr().out.splitlines()[-1]) == {"state": "retrained", "same": True}
+    assert list(Checkpoints(folder, run).snapshots()) == [0, 2]
 
 
 class Paused:

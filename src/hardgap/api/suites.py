@@ -50,9 +50,12 @@ class Judge:
 
         `card.table()` shows it, `card.save(path)` keeps it.
         """
+        from hardgap.suites.computed import COMPUTED, computed_card
         from hardgap.suites.entries import Entry
         from hardgap.suites.judging import make_card, plan
 
+        if isinstance(network, str) and network in COMPUTED:  # at once: there is nothing to train
+            return computed_card(self._suite, network, quick=quick, seed=seed or 0)
         asked = plan(
             self._suite, Entry(plain(network), plain(recipe)), quick=quick, seed=seed, seeds=seeds, scale=scale
         )

@@ -151,7 +151,8 @@ def show(run: str, /, *, store: StoreFolder = STORE, output: Show = TABLES) -> N
     curve = opened.curve(row.id)
     facts, config = facts_of(opened, row.id), row.config.model_dump(mode="json")
     replica = as_data(opened, row.id)
-    about = [[name, as_text(value)] for name, value in flattened(facts | config | row.versions).items()]
+    told = (facts, config, row.versions)  # each by itself: what a run holds out and its holdout share a name
+    about = [[name, as_text(value)] for one in told for name, value in flattened(one).items()]
     if replica is not None:
         about.append(["replica", f"{both_ends(curve, replica['curve'])}; {made_with(replica['versions'])}"])
     tables = [Table(row.config.describe(), ["field", "value"], about), _curve_table(curve)]

@@ -49,6 +49,13 @@ def paired_p(better: int, worse: int) -> float:
     return float(stats.binomtest(better, better + worse).pvalue) if better + worse else 1.0
 
 
+def more_often_p(successes: int, n: int, rate: float) -> float:
+    """How surprising so many of n are, or more, if each has this chance."""
+    from scipy import stats
+
+    return float(stats.binomtest(successes, n, rate, alternative="greater").pvalue) if n else 1.0
+
+
 def rate_difference(
     successes: int, n: int, other_successes: int, other_n: int, confidence: float = 0.95
 ) -> tuple[float, float]:

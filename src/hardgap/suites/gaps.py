@@ -82,8 +82,15 @@ class Suite:
         """All gaps of a run: the public ones, and those that a seed draws from the same cells."""
         from hardgap.suites.draw import private_gaps
 
+        check_seed(seed)
         public = tuple(gap for gap in self.gaps if gap.quick or not quick)
         return (*public, *private_gaps(self.gaps, seed, quick=quick))
+
+
+def check_seed(seed: int) -> None:
+    """Refuse what no generator takes."""
+    if seed < 0:
+        raise BadInput(f"seed {seed}: a seed is not negative", of="seed")
 
 
 @cache

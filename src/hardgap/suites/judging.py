@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hardgap.core.errors import BadInput
-from hardgap.core.plugins import blamed
+from hardgap.core.plugins import blamed, check_plugin
 from hardgap.core.progress import Progress, silent
 from hardgap.core.specs import Scale
 from hardgap.suites.card import Card, Certified, Outcome
 from hardgap.suites.entries import Entry
-from hardgap.suites.gaps import ASKED_AT, SEEDS, WIDTH, Suite, SuiteGap
+from hardgap.suites.gaps import ASKED_AT, SEEDS, WIDTH, Suite, SuiteGap, load_suite
+from hardgap.worlds import parse_run
 from hardgap.worlds.automaton.run import AutomatonRun
 
 if TYPE_CHECKING:
@@ -49,8 +50,6 @@ def plan(
     """What to train. Without a seed, the private part is drawn from one that belongs to the network's own code."""
     if not 1 <= seeds <= SEEDS:
         raise BadInput(f"seeds {seeds}: the suite has {SEEDS} of each gap", of="seeds")
-    if seed is not None and seed < 0:
-        raise BadInput(f"seed {seed}: a seed is not negative", of="seed")
     entry.check(suite.gaps[:1] if quick else suite.gaps, scale)
     drawn = entry.digest(suite.gaps[0]) if seed is None else seed
     gaps = suite.asked(drawn, quick=quick)
@@ -171,3 +170,24 @@ def check_same(asked: Plan, before: Card) -> None:
         there, here = getattr(before, field), getattr(wanted, field)
         if there != here:
             raise BadInput(f"add_to: that card is about another {field}: {there}, not {here}", of="add_to")
+    check_runs(before)
+
+
+def check_runs(card: Card) -> None:
+    """Refuse a card whose runs are others than the suite's: its gaps, budgets, recipe and private part are fixed."""
+    for what, path in (("network", card.network), ("recipe", card.recipe)):
+        if ":" in path:  # a card is data: it runs no code unless its reader trusts it
+            check_plugin(what, path)
+    entry = Entry(card.network, card.recipe)
+    asked = plan(load_suite(card.suite), entry, quick=card.quick, seed=card.seed, scale=card.scale)
+    wanted = {run.id: gap for gap, run in asked.runs}
+    if len({outcome.run for outcome in card.runs}) < len(card.runs):
+        raise BadInput("the card is altered: it counts a run more than once")
+    if card.planned != len(wanted):
+        raise BadInput(f"the card is altered: {card.suite} plans {len(wanted)} runs of it, not {card.planned}")
+    for outcome in card.runs:
+        if outcome.run not in wanted:
+            why = "the network's code is another one" if card.source else "another version made it"
+            raise BadInput(f"run {outcome.run} is none that {card.suite} asks of {card.name}: {why}, or it was altered")
+        if parse_run(outcome.config).id != outcome.run or wanted[outcome.run] != outcome.gap:
+            raise BadInput(f"run {outcome.run} of the card is altered: its config or its gap is another one")

@@ -115,5 +115,10 @@ def _written(name: str, value: Any) -> str | None:
         start, end, over = value["start"], value["end"], value["over"]
         if value["shape"] != "linear":
             return None
-        return f"{start:g}" if start == end and not over else f"{start:g}:{end:g}:{over}"
-    return None if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+        return _digits(start) if start == end and not over else f"{_digits(start)}:{_digits(end)}:{over}"
+    return None if value is None else _digits(value) if isinstance(value, float) else str(value)
+
+
+def _digits(value: float) -> str:
+    """All that make this number, and no more: 8, not 8.0."""
+    return repr(value).removesuffix(".0")

@@ -129,10 +129,10 @@ def _retrain(store: Store, run_id: str, control: Control) -> None:
         should_stop=lambda: control.should_stop(say),
     )
     try:
-        same = retrain_run(store, row, watcher)
+        again = retrain_run(store, row, watcher)
     except KeyboardInterrupt:
         return
-    _say({"state": "retrained", "same": same})
+    _say({"state": "retrained", "same": again.same})
 
 
 if __name__ == "__main__":

@@ -151,7 +151,7 @@ def solved_runs(store: Store, rule: str, *, at_least: float = SOLVED, at_most: i
         place = find_weights(store, row.id).store
         for curve in place.curves([row.id]).values():
             if summarise(curve).final_holdout >= at_least:
-                (opens if is_here(place, row) else closed).setdefault(config.family, row.id)
+                (opens if is_here(place, place.get(row.id)) else closed).setdefault(config.family, row.id)
     found = opens | {family: run_id for family, run_id in closed.items() if family not in opens}
     if not found:
         raise BadInput(
