@@ -49,6 +49,22 @@ def results(store: Store, ids: list[str]) -> dict[str, Any]:
     return {row.id: (row.config, row.stopped, row.versions, row.step, row.seconds, curves[row.id]) for row in rows}
 
 
+def test_importing_a_run_again_repairs_one_that_is_damaged(tmp_path: Path, tiny: Tiny) -> None:
+    run, other = tiny(seed=0), tiny(seed=1)
+    store = finished(tmp_path, [run, other])
+    again = [(one, curve(one.seed), "budget", VERSIONS, 12.5) for one in (run, other)]
+    for damage in (
+        "UPDATE points SET point = replace(point, '0.9', '0.8') WHERE run = ? AND step = 3",
+        "UPDATE runs SET seconds = 1 WHERE id = ?",
+    ):
+        with closing(sqlite3.connect(store.path)) as db, db:
+            db.execute(damage, [run.id])
+        assert run.id not in results(store, [run.id, other.id])
+        assert store.put_all_done(again) == [True, False]
+        assert results(store, [run.id, other.id]).keys() == {run.id, other.id}
+    assert store.put_all_done(again) == [False, False]
+
+
 def flips(folder: Path, tiny: Tiny, number: int) -> None:
     """Flip one bit of the file at a time. Whatever is still read is the truth; whatever is not is named or refused."""
     runs = [tiny(seed=seed) for seed in range(4)]

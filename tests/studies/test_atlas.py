@@ -6,7 +6,9 @@ import csv
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from hardgap.core.errors import BadInput
 from hardgap.studies.atlas import KNOWN_BEFORE, MISSED, atlas, every_gap, missed, write_forecast
 from hardgap.studies.atlas_cells import (
     atlas_runs,
@@ -147,3 +149,10 @@ def test_the_forecast_is_scored_on_what_was_trained_since() -> None:
     assert f"Among determined gaps that is 30 of 30 against 0 of {since} (p = " in words
     alike = " ".join(atlas_words(cells_of(every_rule(), dict.fromkeys(ended, settled(right, "")))).split())
     assert f"30 of 30 against {since} of {since}, no difference is shown (p = 1)." in alike
+
+
+def test_a_results_file_that_is_damaged_is_refused_by_name(tmp_path: Path) -> None:
+    run = atlas_runs()[(0, 0)]
+    (tmp_path / f"{run.id}.json").write_text('{"format": 1, "curve": [')
+    with pytest.raises(BadInput, match=f"{run.id}.json is not a results file"):
+        trained_in_results(tmp_path, atlas_runs())

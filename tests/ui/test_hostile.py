@@ -15,8 +15,10 @@ from typing import Any
 import pytest
 
 from hardgap.runs.store import Store
-from hardgap.ui import guard, serve
+from hardgap.ui import app, guard, serve
 from hardgap.ui.app import ROUTES, make_app
+
+from .conftest import Caller
 
 SECONDS = 120
 """How long to wait for what must happen: a busy machine is slow, not wrong."""
@@ -277,3 +279,26 @@ def _until_closed(connection: socket.socket) -> bytes:
         except (ConnectionError, ValueError):
             pass
     return found
+
+
+def test_what_breaks_in_the_middle_of_an_answer_is_said_on_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    async def breaks(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        raise ZeroDivisionError("here")
+
+    answer = Caller(guard.Guard(breaks, token=TOKEN, hosts=guard.hosts_of("127.0.0.1")))("/api/runs")
+    assert (answer.status, answer.body) == (200, b"")
+    assert capsys.readouterr().err == "hardgap: a bug: ZeroDivisionError: here; please report it\n"
+
+
+def test_weights_that_are_damaged_are_named_while_the_page_warms_up(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = tmp_path / "results"
+    (results / "weights").mkdir(parents=True)
+    run = "34cc297255b6"
+    (committed,) = (Path(__file__).parents[2] / "results").rglob(f"{run}.json")
+    (results / committed.name).write_bytes(committed.read_bytes())
+    (results / "weights" / f"{run}.step-00000600.safetensors").write_bytes(b"no weights")
+    app._warm(folder, results)
+    assert capsys.readouterr().err.endswith("; passed over\n")

@@ -14,13 +14,13 @@ measured with a draft of each answer that turns out right, which is how the chai
 
 from __future__ import annotations
 
-import os
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from hardgap.bench.training import OURS, run_copies
+from hardgap.core.cores import usable_cores
 from hardgap.nn.native.engine import EAGER, VARIABLE
 from hardgap.runs.local import ONE_THREAD
 
@@ -88,7 +88,7 @@ def measure(
     updates: int = 6, examples: int = 2_048, rounds: int = 3, say: Callable[[str], None] = lambda line: None
 ) -> dict[str, Any]:
     """`rounds` interleaved rounds of `updates` training steps and `examples` answers each."""
-    processes = os.cpu_count() or 1
+    processes = usable_cores()
     found = {"training": training(updates), "decoding": decoding(examples)}
     for number in range(1, rounds + 1):
         for what, contenders in found.items():

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from hardgap.core.cores import usable_cores
 from hardgap.nn.native.engine import VARIABLE, current_name
 from hardgap.runs.local import ONE_THREAD
 
@@ -48,7 +49,7 @@ def measure(shape: str, updates: int, rounds: int, say: Callable[[str], None] = 
     Training steps a second of the whole machine, and how they relate. `flat` is what a step costs with a process a
     core, relative to one process alone.
     """
-    geometry, processes = GEOMETRIES[shape], os.cpu_count() or 1
+    geometry, processes = GEOMETRIES[shape], usable_cores()
     width, batch, repeats = geometry
     steps = updates * repeats
     taken: dict[str, list[float]] = {"plain": [], "eager": [], "ours": [], "alone": []}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hardgap.cli.output import STORE, TABLES, Show, StoreFolder
+from hardgap.core.cores import usable_cores
 from hardgap.core.table import Table
 
 FEATURES = {
@@ -58,8 +59,7 @@ def checks(*, store: StoreFolder = STORE, output: Show = TABLES) -> None:
 
 
 def _cores() -> str:
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return f"{usable} of {os.cpu_count()} may be used; a run takes one"
+    return f"{usable_cores()} of {os.cpu_count()} may be used; a run takes one"
 
 
 def file_system(folder: Path) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from hardgap.cli.output import Output, choose_engine
 from hardgap.cli.progress import show_parts
+from hardgap.core.cores import usable_cores
 from hardgap.core.errors import BadInput
 from hardgap.core.table import Table
 from hardgap.core.wording import duration, plural
@@ -31,7 +31,7 @@ def show_dry_run(studies: Sequence[Study], asked: Asked, output: Output) -> None
     choose_engine(asked.engine)
     if asked.stack is not None:
         raise BadInput("--dry-run tries runs one at a time: leave --stack out; `hardgap bench gpu` measures stacks")
-    workers = asked.workers or os.cpu_count() or 1
+    workers = asked.workers or usable_cores()
     wanted = most_informative_first(with_seeds(studies, asked), asked.scale)
     store = Store(asked.store, create=False) if (asked.store / DATABASE).exists() else None
     known = store.progress([run.id for run in wanted]) if store is not None else {}

@@ -23,6 +23,10 @@ class CorruptFile(BadInput):
     """A file that is there but is not what was once written."""
 
 
+class CannotWrite(BadInput):
+    """A disk that is full, or a folder that may not be written to: no fault of what was to be kept."""
+
+
 def sidecar(path: Path) -> Path:
     return path.parent / f"{path.name}.sha256"
 
@@ -39,7 +43,7 @@ def save_bytes(path: Path, data: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         sidecar(path).unlink(missing_ok=True)
     except OSError as error:
-        raise BadInput(f"cannot write {path}: {error.strerror}") from error
+        raise CannotWrite(f"cannot write {path}: {error.strerror}") from error
     _replace(path, data)
     _replace(sidecar(path), f"{hashlib.sha256(data).hexdigest()}  {path.name}\n".encode())
 
@@ -82,4 +86,4 @@ def _replace(path: Path, data: bytes) -> None:
         partial.replace(path)
     except OSError as error:
         partial.unlink(missing_ok=True)
-        raise BadInput(f"cannot write {path}: {error.strerror}") from error
+        raise CannotWrite(f"cannot write {path}: {error.strerror}") from error

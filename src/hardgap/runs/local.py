@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+from hardgap.core.cores import usable_cores
 from hardgap.core.errors import BadInput
 from hardgap.core.plugins import handed_on
 from hardgap.runs.signals import STOPPING
@@ -39,7 +40,7 @@ class Workers:
             **handed_on(),
         }
         self._order = (json.dumps(order) + "\n").encode()
-        self._size = size or os.cpu_count() or 1
+        self._size = size or usable_cores()
         self._processes: list[subprocess.Popen[bytes]] = []
         self._gave_up = 0
 

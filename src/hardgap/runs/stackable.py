@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from hardgap.core.cores import usable_cores
 from hardgap.core.errors import BadInput
 from hardgap.core.parts import part
 from hardgap.core.run import Run
@@ -56,7 +57,7 @@ def stacking(
     shapes: dict[str, list[Run]] = {}
     for run in runs:
         shapes.setdefault(run.stack_shape(), []).append(run)
-    at_most = 1 if any(run.device != "cpu" for run in runs) else os.cpu_count() or 1
+    at_most = 1 if any(run.device != "cpu" for run in runs) else usable_cores()
     before = {name: os.environ.get(name) for name in (VARIABLE, engine.VARIABLE)}
     os.environ |= {VARIABLE: str(rows), engine.VARIABLE: engine.STACKED}
     try:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import torch
 
+from hardgap.core.checkpoint import CannotWrite
 from hardgap.core.errors import BadInput
 from hardgap.core.loop import Observer, Stopped, Turns
 from hardgap.core.run import Run
@@ -105,6 +106,9 @@ class _Worker:
         try:
             with blamed_on(execution):
                 return next(turns, self) is not self
+        except CannotWrite:
+            self.store.release(execution.run.id, self.owner)
+            raise
         except (BadInput, KeyboardInterrupt) as error:
             self.store.fail(execution.run.id, self.owner, f"{type(error).__name__}: {error}")
             return False

@@ -20,7 +20,7 @@ from typing import Any
 from hardgap.core.errors import BadInput
 from hardgap.core.run import Run
 from hardgap.runs.detail import check_curve
-from hardgap.runs.digest import curve_digest, row_digest
+from hardgap.runs.digest import Damaged, check, curve_digest, row_digest
 from hardgap.runs.owner import is_alive, me
 from hardgap.runs.reading import Reader, read_point
 from hardgap.runs.reading import Row as Row
@@ -264,7 +264,9 @@ class Store(Reader):
         self, run: Run, curve: list[dict[str, Any]], stopped: str, versions: dict[str, Any], seconds: float
     ) -> bool:
         known = self._db.execute("SELECT status, owner, heartbeat FROM runs WHERE id = ?", [run.id]).fetchone()
-        if known and (known[0] == "done" or (known[0] == "running" and is_alive(known[1], known[2], LEASE))):
+        if known and known[0] == "running" and is_alive(known[1], known[2], LEASE):
+            return False
+        if known and known[0] == "done" and self._is_whole(run.id):
             return False
         now, last, made_with = time.time(), curve[-1]["step"], json.dumps(versions)
         self._db.execute("DELETE FROM runs WHERE id = ?", [run.id])
@@ -277,6 +279,15 @@ class Store(Reader):
         self._put_points(run.id, curve)
         self._seal(run.id)
         return True
+
+    def _is_whole(self, run_id: str) -> bool:
+        """Whether a finished run is what was written."""
+        (record,) = self._records("WHERE id = ?", run_id)
+        try:
+            check(record)
+        except Damaged:
+            return False
+        return record.curve_digest == curve_digest(self.points(run_id))
 
     def _seal(self, run_id: str) -> None:
         """Sum a finished run up, and note the digests that tell later whether it is still what was written."""

@@ -50,6 +50,13 @@ def find_weights(store: Store, run_id: str, at: int | str | None = None) -> Weig
     return other
 
 
+def stamp(store: Store, run_id: str) -> tuple[object, ...]:
+    """What changes when a run goes on or other weights come to answer for it: for whoever remembers what they gave."""
+    found = replica_of(store, run_id)
+    rows = [store.get(run_id), *([found[1]] if found else [])]
+    return tuple((row.step, row.finished) for row in rows)
+
+
 def with_snapshots(store: Store, run_id: str, at_least: int) -> Weights:
     """Where so many snapshots of a run are: its own place, unless only its replica has them."""
     own = Weights(store, None)

@@ -84,12 +84,16 @@ def work(store: Store, runs: list[str], stop: threading.Event, checkpoint_second
 
 def execute_safely(store: Store, run_id: str, owner: str, stop: threading.Event, checkpoint_seconds: float) -> None:
     """A run that cannot be trained is marked failed with its reason; the next one goes on."""
+    from hardgap.core.checkpoint import CannotWrite
     from hardgap.core.loop import Observer
     from hardgap.runs.train import execute_claimed
 
     try:
         run = store.get(run_id).config
         execute_claimed(store, run, owner, Observer(should_stop=stop.is_set), checkpoint_seconds)
+    except CannotWrite:  # neither this run's fault nor the next one's: the worker gives it back and ends
+        store.release(run_id, owner)
+        raise
     except (BadInput, KeyboardInterrupt) as error:  # Ctrl-C raises nothing here: a network may
         store.fail(run_id, owner, f"{type(error).__name__}: {error}")
 

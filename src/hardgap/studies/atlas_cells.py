@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from hardgap.core.table import Table
 from hardgap.core.wording import percent, plural
 from hardgap.report.document import paragraph
 from hardgap.report.statistics import same_rate_p
-from hardgap.runs.results import RUN_FILE
+from hardgap.runs.results import RUN_FILE, read_result
 from hardgap.runs.summary import summarise
 from hardgap.studies.atlas import KNOWN_BEFORE, Forecast, atlas, every_gap, foresee
 from hardgap.suites.gaps import Similarity, similarity_of
@@ -122,8 +121,7 @@ def trained_in_results(results: Path, runs: Mapping[tuple[int, int], Run]) -> di
     """The same from the files of a folder, wherever there: some runs are those of other studies."""
     gaps = {run.id: gap for gap, run in runs.items()}
     files = {path.stem: path for path in results.rglob("*.json") if RUN_FILE.fullmatch(path.name) and path.stem in gaps}
-    curves = {run_id: json.loads(path.read_text(encoding="utf-8"))["curve"] for run_id, path in files.items()}
-    return {gaps[run_id]: settled(curve, run_id) for run_id, curve in curves.items()}
+    return {gaps[run_id]: settled(read_result(path)[1], run_id) for run_id, path in files.items()}
 
 
 def cells_of_study(result: StudyResult) -> list[AtlasCell]:

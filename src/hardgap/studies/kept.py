@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-import json
+import sys
 from pathlib import Path
 from typing import Any
 
+from hardgap.runs.results import read_json
+
+_told: set[Path] = set()
+"""Damaged files that have been named: one is asked for by many rows of a table."""
+
 
 def kept_file(folder: Path, name: str) -> dict[str, Any] | None:
-    """A kept file; one that is damaged counts as not there."""
+    """A kept file, or None: one that is damaged is named, and counts as not there."""
+    path = folder / name
     try:
-        found = json.loads((folder / name).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return read_json(path)
+    except (FileNotFoundError, NotADirectoryError):
         return None
-    return found if isinstance(found, dict) else None
+    except (OSError, ValueError, RecursionError) as error:
+        if path not in _told:
+            print(f"hardgap: {path} is damaged, passed over: {error}", file=sys.stderr)
+        _told.add(path)
+        return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -16,6 +17,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from hardgap.core.errors import BadInput
 from hardgap.core.parts import part
 from hardgap.ui import ledger, live, runs
 from hardgap.ui.asking import Asked, Line, route, slow_route
@@ -60,7 +62,10 @@ def _warm(folder: Path, results: Path | None) -> None:
     from hardgap.runs.kept_weights import runs_with_weights, take_in
 
     for run_id in runs_with_weights(results) if results is not None else ():
-        take_in(folder, run_id, results or folder)
+        try:
+            take_in(folder, run_id, results or folder)
+        except BadInput as error:
+            print(f"hardgap: {error}; passed over", file=sys.stderr)
 
 
 def _index(request: Request) -> Response:

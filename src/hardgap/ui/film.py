@@ -5,6 +5,7 @@ Every frame is about the same row, so that a slider moves the network and nothin
 
 from __future__ import annotations
 
+from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from hardgap.core.run import Run
 from hardgap.nn.hooks import DoesNotApply, as_cells, logits_of
 from hardgap.runs.execute import load_model, single_thread
 from hardgap.runs.store import Store
-from hardgap.runs.weights import Weights, own_snapshots, with_snapshots
+from hardgap.runs.weights import Weights, own_snapshots, stamp, with_snapshots
 from hardgap.ui.asking import Asked, of_kind
 from hardgap.ui.runs import slim
 from hardgap.worlds.automaton.circuits.attention import attention_maps
@@ -73,15 +74,17 @@ def show_frame(asked: Asked) -> dict[str, Any]:
     return frame(asked.folder, asked.run, asked.whole("step", 0, 0, 10**9))
 
 
-@lru_cache(maxsize=512)
 def frame(folder: Path, run_id: str, step: int) -> dict[str, Any]:
     """What the network of one snapshot does: its rollout, its attention by offset, its table, its lens."""
+    with closing(Store(folder)) as store:
+        return _frame(folder, run_id, step, stamp(store, run_id))
+
+
+@lru_cache(maxsize=512)
+def _frame(folder: Path, run_id: str, step: int, made: tuple[object, ...]) -> dict[str, Any]:
     single_thread()
-    store = Store(folder)
-    try:
+    with closing(Store(folder)) as store:
         model, run = load_model(store, run_id, step)
-    finally:
-        store.close()
     automaton = of_kind(AutomatonRun, run)
     rows = shown_rows(automaton)
     found: dict[str, Any] = {"step": step, "probabilities": probabilities(model, rows[0])}

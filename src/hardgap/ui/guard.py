@@ -93,8 +93,9 @@ class Guard:
                 scope[BODY] = await _body(receive)
             await self._app(scope, receive, guarded)
         except Exception as error:
+            answer = _explained(error)  # says on the terminal what is a bug
             if not begun:
-                await _explained(error)(scope, receive, guarded)
+                await answer(scope, receive, guarded)
 
     def _check(self, scope: Scope) -> None:
         headers = Headers(scope=scope)

@@ -20,6 +20,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from hardgap.api.configs import Automaton
+from hardgap.core.cores import usable_cores
 from hardgap.core.errors import BadInput
 from hardgap.core.run import Run
 from hardgap.runs.local import GRACE_SECONDS, ONE_THREAD
@@ -35,7 +36,7 @@ ALIVE_SECONDS = 10.0
 GONE_SECONDS = 3.0
 """A run that is rewound is gone for a moment; one that is gone for longer was removed."""
 MOST_STREAMS = 32
-MOST_WORKERS = max(2, os.cpu_count() or 1)
+MOST_WORKERS = max(2, usable_cores())
 DOING = ("pause", "resume", "step", "stop")
 
 

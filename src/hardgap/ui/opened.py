@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from hardgap.core.errors import BadInput
 from hardgap.report.figures import STYLE, as_svg
 from hardgap.runs.execute import load_trained, single_thread
 from hardgap.runs.store import Store
+from hardgap.runs.weights import stamp
 from hardgap.studies.circuits.findings import FINDINGS
 from hardgap.studies.circuits.panels import PANELS, reason_panel
 from hardgap.theory.construction import construct
@@ -62,23 +64,25 @@ def _asked_for(asked: Asked) -> tuple[str, str]:
     return name, which
 
 
-@lru_cache(maxsize=256)
 def _opened(folder: Path, run_id: str, name: str, which: str) -> dict[str, Any]:
     """What an analysis finds, as plain data; or why it does not apply."""
+    with closing(Store(folder)) as store:
+        return _found(folder, run_id, name, which, stamp(store, run_id))
+
+
+@lru_cache(maxsize=256)
+def _found(folder: Path, run_id: str, name: str, which: str, made: tuple[object, ...]) -> dict[str, Any]:
     assert name in ANALYSES
     single_thread()
-    found = open_network(_subject(folder, run_id, which), [name]).as_dict()
+    found = open_network(_subject(folder, run_id, which, made), [name]).as_dict()
     return found[name] if name in found else {"reason": found["does_not_apply"][name]}
 
 
 @lru_cache(maxsize=8)
-def _subject(folder: Path, run_id: str, which: str) -> Subject:
-    store = Store(folder)
-    try:
+def _subject(folder: Path, run_id: str, which: str, made: tuple[object, ...]) -> Subject:
+    with closing(Store(folder)) as store:
         run = of_kind(AutomatonRun, store.get(run_id).config)
         if which == TRAINED:
             return subject_of(load_trained(store, run_id))
-    finally:
-        store.close()
     built = construct(run.gap.rule, run.width)
     return Subject(built.model, run.gap, rows_of(run), run.unrolling)

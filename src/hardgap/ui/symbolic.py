@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from hardgap.core.errors import BadInput
 from hardgap.core.task import Trained
 from hardgap.runs.execute import load_trained, single_thread
 from hardgap.runs.store import Store
-from hardgap.runs.weights import find_weights
+from hardgap.runs.weights import find_weights, stamp
 from hardgap.ui.asking import Asked, of_kind
 from hardgap.worlds.chains.ask import ask_trained
 from hardgap.worlds.chains.chains import Arithmetic
@@ -62,11 +63,13 @@ def _swapped(arithmetic: Arithmetic, numbers: list[int], to: str) -> list[int]:
     return [int(number) for number in found[0]]
 
 
-@lru_cache(maxsize=8)
 def _trained(folder: Path, run_id: str) -> Trained:
+    with closing(Store(folder)) as store:
+        return _loaded(folder, run_id, stamp(store, run_id))
+
+
+@lru_cache(maxsize=8)
+def _loaded(folder: Path, run_id: str, made: tuple[object, ...]) -> Trained:
     single_thread()
-    store = Store(folder)
-    try:
+    with closing(Store(folder)) as store:
         return load_trained(store, run_id)
-    finally:
-        store.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import socket
 import sys
 import time
@@ -18,6 +17,7 @@ import ray
 from ray.exceptions import RayActorError, RayError
 
 import hardgap
+from hardgap.core.cores import usable_cores
 from hardgap.core.errors import BadInput
 from hardgap.core.plugins import first_line, travelling, trusted
 from hardgap.nn.native import engine
@@ -105,7 +105,7 @@ class RayPool:
     # Starting
 
     def _connect(self) -> None:
-        self._open.callback(connect(self._address, self._namespace, self._size or os.cpu_count() or 1))
+        self._open.callback(connect(self._address, self._namespace, self._size or usable_cores()))
         self._connected = True
         self._size = self._size or max(1, int(RAY.cluster_resources().get("CPU", 1)))
         self._wait = max(HEARTBEAT_SECONDS, self._size / ANSWERS_PER_SECOND)

@@ -57,7 +57,7 @@ def open_networks(scale: Scale, store: Store, kept: Path, on_progress: Progress,
     rows = solved_networks(store, scale)
     for place, row in enumerate(rows):
         path = kept / f"circuit-{row.id}.json"
-        if is_late() or path.exists():
+        if is_late() or kept_file(kept, path.name) is not None:
             continue
         on_progress(f"opening {row.config.describe()}", place, len(rows))
         found = find_weights(store, row.id)
