@@ -10,7 +10,8 @@ import pytest
 
 from hardgap.cli import checks as module
 from hardgap.cli import main
-from hardgap.cli.checks import FEATURES, file_system
+from hardgap.cli.checks import FEATURES
+from hardgap.runs import file_system
 
 EXTRAS = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 
@@ -25,7 +26,7 @@ def told(capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, object]
 def test_it_tells_machine_store_and_features(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     found = told(capsys, "--store", str(tmp_path / "not" / "yet"))
     assert {"engine", "torch", "python", "instructions", "threads", "cores", "processor"} <= found.keys()
-    assert str(found["store"]).endswith(f"yet, on {file_system(tmp_path)}")
+    assert str(found["store"]).endswith(f"yet, on {file_system.file_system(tmp_path) or 'an unknown file system'}")
     features = found["features"]
     assert isinstance(features, dict)
     assert features["DataFrames: frame(), points()"].startswith("pandas ")
@@ -41,10 +42,17 @@ def test_what_is_missing_names_the_command(capsys: pytest.CaptureFixture[str], m
     assert all(state.startswith("missing") for state in features.values())
 
 
-def test_a_store_that_machines_share_is_warned_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_mounted", lambda: {Path("/"): "ext4", tmp_path: "nfs4"})
-    assert "from one machine at a time" in file_system(tmp_path / "store")
-    assert file_system(tmp_path.parent) == "ext4"
+def test_a_store_that_machines_share_is_warned_of(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mounts = tmp_path / "mounts"
+    mounts.write_text(f"/dev/sda / ext4 rw 0 0\nserver:/home {tmp_path / 'far'} wekafs rw 0 0\n")
+    monkeypatch.setattr(file_system, "MOUNTS", mounts)
+    far, near = (told(capsys, "--store", str(tmp_path / place / "store"))["store"] for place in ("far", "near"))
+    assert str(far).endswith(
+        "on wekafs: use a store from one machine at a time, SQLite cannot guard it between several"
+    )
+    assert str(near).endswith("on ext4")
 
 
 @pytest.mark.parametrize(("extra", "packages"), FEATURES.values(), ids=[extra for extra, _ in FEATURES.values()])

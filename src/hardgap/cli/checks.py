@@ -10,6 +10,7 @@ from typing import Any
 from hardgap.cli.output import STORE, TABLES, Show, StoreFolder
 from hardgap.core.cores import usable_cores
 from hardgap.core.table import Table
+from hardgap.runs.file_system import NETWORKED, file_system
 
 FEATURES = {
     "DataFrames: frame(), points()": ("pandas", ["pandas"]),
@@ -24,7 +25,6 @@ FEATURES = {
     "building the documentation": ("docs", ["sphinx", "furo", "myst-nb"]),
 }
 """What is not there with every installation: the extra that brings it, and its packages (of some, either will do)."""
-SHARED = ("nfs", "cifs", "smb", "sshfs", "lustre", "gpfs", "beegfs", "ceph", "glusterfs", "9p")
 
 
 def checks(*, store: StoreFolder = STORE, output: Show = TABLES) -> None:
@@ -47,7 +47,7 @@ def checks(*, store: StoreFolder = STORE, output: Show = TABLES) -> None:
         **{f"build {build}": engine.state_of(build) for build in BUILDS},
         **versions(),
         "cores": _cores(),
-        "store": f"{store}, on {file_system(store)}",
+        "store": f"{store}, on {_file_system(store)}",
     }
     features = {name: _state(extra, packages) for name, (extra, packages) in FEATURES.items()}
     features["report --pdf"] = _browser()
@@ -62,30 +62,11 @@ def _cores() -> str:
     return f"{usable_cores()} of {os.cpu_count()} may be used; a run takes one"
 
 
-def file_system(folder: Path) -> str:
-    """The kind of file system that a folder is, or would be, on; of one that machines share, what that means."""
-    place = folder.resolve()
-    kinds = _mounted()
-    found = next((kinds[one] for one in (place, *place.parents) if one in kinds), None)
-    if found is None:
-        return "an unknown file system"
-    if any(one in found for one in SHARED):
-        return f"{found}: use a store from one machine at a time, SQLite cannot guard it between several"
-    return found
-
-
-def _mounted() -> dict[Path, str]:
-    """The file system of each mount point, as Linux tells it; the last one mounted there counts."""
-    try:
-        lines = Path("/proc/self/mountinfo").read_text().splitlines()
-    except OSError:
-        return {}
-    split = (line.partition(" - ") for line in lines)
-    return {Path(_unescaped(before.split()[4])): after.split()[0] for before, _, after in split}
-
-
-def _unescaped(path: str) -> str:
-    return path.replace("\\040", " ")
+def _file_system(folder: Path) -> str:
+    """Where the store is, or would be; of what machines share, what that means."""
+    kind = file_system(folder) or "an unknown file system"
+    warning = ": use a store from one machine at a time, SQLite cannot guard it between several"
+    return kind + warning * (kind in NETWORKED)
 
 
 def _state(extra: str, packages: list[str]) -> str:

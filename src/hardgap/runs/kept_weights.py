@@ -18,7 +18,7 @@ from hardgap.runs.checkpoints import Checkpoints
 from hardgap.runs.replicas import FOLDER as REPLICAS
 from hardgap.runs.results import RUN_FILE, as_text, read_result, write_text
 from hardgap.runs.store import DATABASE, Row, Store
-from hardgap.runs.weights import Weights, find_weights, is_here
+from hardgap.runs.weights import Weights, find_weights, is_here, opens
 
 FOLDER = "weights"
 NAME = re.compile(r"([0-9a-f]{12})\.(step-\d{8}\.safetensors)")
@@ -76,15 +76,10 @@ def runs_with_weights(results: Path) -> list[str]:
 def take_weights(store: Store, results: Path, only: Iterable[str] | None = None) -> list[str]:
     """Have the weights that are kept beside results, of runs that are done here and have none; which runs these are."""
     wanted = runs_with_weights(results) if only is None else list(only)
-    here = [row for row in store.rows(wanted) if row.status == "done" and not _opens(store, row)]
+    here = [row for row in store.rows(wanted) if row.status == "done" and not opens(store, row.id)]
     for row in here:
         _take(store, row, results / FOLDER)
     return [row.id for row in here]
-
-
-def _opens(store: Store, row: Row) -> bool:
-    found = find_weights(store, row.id)
-    return is_here(found.store, found.store.get(row.id))
 
 
 def _take(store: Store, row: Row, folder: Path) -> None:

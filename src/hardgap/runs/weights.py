@@ -99,6 +99,12 @@ def is_here(store: Store, row: Row, step: int | None = None) -> bool:
         return False
 
 
+def opens(store: Store, run_id: str) -> bool:
+    """Whether a run's network can be opened as it ended: its own, or its replica's."""
+    found = find_weights(store, run_id)
+    return is_here(found.store, found.store.get(run_id))
+
+
 def at_end(store: Store, row: Row) -> dict[str, Tensor] | None:
     """The weights with which a run ended, or at which it stands, if they are here and its own."""
     checkpoints = Checkpoints(store.folder, row.id)

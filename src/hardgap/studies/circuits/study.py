@@ -13,7 +13,6 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from hardgap.core.errors import BadInput
 from hardgap.core.progress import Progress
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
@@ -51,7 +50,7 @@ def circuits(scale: Scale) -> Iterator[Arm]:
 def open_networks(scale: Scale, store: Store, kept: Path, on_progress: Progress, is_late: Callable[[], bool]) -> None:
     """Open each solved network that is not kept yet, until it is late; a replica counts if it is solved as well."""
     from hardgap.runs.execute import load_trained
-    from hardgap.runs.weights import find_weights
+    from hardgap.runs.weights import find_weights, opens
     from hardgap.worlds.automaton.circuits.opening import open_trained
 
     rows = solved_networks(store, scale)
@@ -64,10 +63,9 @@ def open_networks(scale: Scale, store: Store, kept: Path, on_progress: Progress,
         end = found.store.curve(row.id)[-1]
         if not _is_solved(found.store, row):
             continue
-        try:
-            trained = load_trained(store, row.id)
-        except BadInput:  # without its weights
+        if not opens(store, row.id):
             continue
+        trained = load_trained(store, row.id)
         about = {"kind": "circuits", "scale": scale, "run": row.id, "about": found.about(row.config)}
         ends = {name: end[name] for name in ("step", "visible", "holdout")}
         made = {"replica": found.replica, "versions": found.store.get(row.id).versions}

@@ -106,12 +106,16 @@ def measure_levels(scale: Scale, store: Store, kept: Path, on_progress: Progress
     """The first six solved Rule 150 networks of the store; without any there is nothing to measure."""
     if is_late() or kept_file(kept, _levels_file(scale)) is not None:
         return
+    from hardgap.runs.weights import opens
     from hardgap.studies.interpolation.measure import Setting, as_report, measure_runs, solved_runs
 
     try:
-        tables = measure_runs(store, solved_runs(store, "150"), setting := Setting(), on_progress)
-    except BadInput:  # no solved run, or none with its weights
+        solved = solved_runs(store, "150")
+    except BadInput:  # there is none
         return
+    if not (found := [run_id for run_id in solved if opens(store, run_id)]):
+        return
+    tables = measure_runs(store, found, setting := Setting(), on_progress)
     _keep(kept / _levels_file(scale), as_report(tables, setting))
 
 
