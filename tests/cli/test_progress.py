@@ -51,6 +51,20 @@ def test_plain_lines_tell_how_long_it_may_take(
     assert QUIET_SECONDS < 10
 
 
+def test_a_run_that_goes_on_does_not_promise_to_be_as_fast_as_what_it_found(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [1000.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: clock[0])
+    _, step = module.run_lines(1000, at_once=False)
+    for done in range(901, 921):
+        clock[0] += 1.0
+        step(done)
+    told = capsys.readouterr().err.splitlines()
+    assert told[0] == "step 902/1000, at most 1 min 38 s left"
+    assert told[-1] == "step 918/1000, at most 1 min 22 s left"
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [

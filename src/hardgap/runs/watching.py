@@ -86,7 +86,12 @@ def run_lines(steps: int, *, at_once: bool = True) -> Watching:
         left = f", at most {duration((steps - done) * so_far / (done - first))} left" if done > first else ""
         return f"step {done}/{steps}{words}{left}"
 
-    return point, lambda done: lines.tell(lambda so_far: line(done, so_far), QUIET_SECONDS)
+    def step(done: int) -> None:
+        nonlocal first
+        first = done - 1 if first < 0 else first  # a run that goes on: what was done before took no time of this one
+        lines.tell(lambda so_far: line(done, so_far), QUIET_SECONDS)
+
+    return point, step
 
 
 @contextmanager
