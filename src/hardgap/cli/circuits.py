@@ -48,10 +48,10 @@ def circuits(
     Try:
 
         hardgap circuits 34cc297255b6        (its weights are committed)
-        hardgap circuits 9dcd --figure circuits.png
-        hardgap circuits 9dcd --only rule,consistency
-        hardgap circuits 9dcd --over-time --figure appears.svg
-        hardgap circuits 9dcd --only probes --json
+        hardgap circuits 0c02 --figure circuits.png
+        hardgap circuits 0c02 --only rule,consistency
+        hardgap circuits 0c02 --over-time --figure appears.svg
+        hardgap circuits 0c02 --only probes --json
     """
     if over_time and (only is not None or step is not None):
         raise BadInput("--over-time follows fixed signals over all snapshots; it goes without --only and --step")

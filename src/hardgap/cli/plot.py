@@ -30,9 +30,9 @@ def plot(
 
     Try:
 
-        hardgap runs plot 9dcd
-        hardgap runs plot 9dcd --seeds --figure soft.pdf
-        hardgap runs plot 9dcd 41c0 77aa --figure three.png
+        hardgap runs plot 0c02
+        hardgap runs plot 0c02 --seeds --figure soft.pdf
+        hardgap runs plot 0c02 847e 5b3e --figure three.png
     """
     check_figure(figure)
     opened = Store(store, create=False)

@@ -35,8 +35,8 @@ def retrain(
 
     Try:
 
-        hardgap runs retrain 9dcd07f4e989
-        hardgap runs retrain 9dcd 41aa 77b0 --compare machines.json
+        hardgap runs retrain 0c02dce15cde
+        hardgap runs retrain 0c02 847e 5b3e --compare machines.json
     """
     from hardgap.core import plugins
     from hardgap.runs.comparing import read_compared
@@ -109,7 +109,7 @@ def weights(
 ) -> None:
     """Write the weights of runs to FOLDER/weights, where `hardgap runs import FOLDER` and commands find them.
 
-    A replica's come with its own result beside them. Example: `hardgap runs weights results/ 9dcd 41aa`
+    A replica's come with its own result beside them. Example: `hardgap runs weights results/ 0c02 847e`
     """
     from hardgap.runs.kept_weights import FOLDER, write_weights
     from hardgap.runs.store import Store

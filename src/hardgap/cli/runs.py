@@ -144,7 +144,7 @@ def _reversed(sort: str) -> str:
 def show(run: str, /, *, store: StoreFolder = STORE, output: Show = TABLES) -> None:
     """Show one run: what was asked for, what it was made with, its curve, and how it ended.
 
-    RUN is an id or its first digits. Example: `hardgap runs show 9dcd`
+    RUN is an id or its first digits. Example: `hardgap runs show 0c02`
     """
     opened = Store(store, create=False)
     row = opened.get(run)
@@ -207,7 +207,7 @@ def rm(
 ) -> int:
     """Remove one run, its checkpoints and its replica, or all that are damaged.
 
-    The exit code is 1 if files of it stay. Example: `hardgap runs rm 9dcd07f4e989`
+    The exit code is 1 if files of it stay. Example: `hardgap runs rm 0c02dce15cde`
     """
     from hardgap.runs.checkpoints import Checkpoints
 
@@ -255,8 +255,8 @@ def certify(
 
     Try:
 
-        hardgap runs certify 9dcd
-        hardgap runs certify 9dcd --whole
+        hardgap runs certify 0c02
+        hardgap runs certify 0c02 --whole
     """
     from hardgap.cli.progress import show_parts
     from hardgap.core import plugins

@@ -124,7 +124,7 @@ def ask(
 ) -> None:
     """Type the integers a b c d u; the network finds the operators of (a op1 b) op2 c = d and uses them on u.
 
-    RUN is an id of `hardgap runs list` or its first digits. Try: `hardgap symbolic ask 9dcd 12 7 33 43 21`
+    RUN is an id of `hardgap runs list` or its first digits. Try: `hardgap symbolic ask 36ab4edd62d6 12 7 33 43 21`
     """
     from hardgap.cli.retrain import store_with
     from hardgap.nn.seq2seq import Seq2Seq

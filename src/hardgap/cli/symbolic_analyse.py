@@ -41,8 +41,8 @@ def analyse(
 
     Try:
 
-        hardgap symbolic analyse 9dcd --only corruption,substitution
-        hardgap symbolic analyse 9dcd 41aa 77b0 c3e2 --figures figures/
+        hardgap symbolic analyse 36ab4edd62d6 --only corruption,substitution
+        hardgap symbolic analyse 36ab 7435 8989 4c5e --figures figures/
     """
     from hardgap.cli.retrain import store_with
 
