@@ -1,10 +1,16 @@
 """The seven rows of the paper's main table, as declared."""
 
+from pathlib import Path
+
 import pytest
 
 import hardgap.studies  # noqa: F401  (declares them)
 from hardgap.core.errors import BadInput
+from hardgap.core.run import Run
 from hardgap.core.specs import SCALES
+from hardgap.runs.store import Store
+from hardgap.studies.main_table import rate_tables
+from hardgap.studies.measure import measure
 from hardgap.studies.published import Rate
 from hardgap.studies.study import STUDIES, choose, most_informative_first
 from hardgap.worlds.automaton.rule import parse_rule
@@ -62,3 +68,23 @@ def test_one_seed_of_everything_comes_first_and_short_before_long() -> None:
 def test_an_unknown_study_is_refused_with_the_known_ones() -> None:
     with pytest.raises(BadInput, match=r"no study 'mian' \(did you mean main\?\)"):
         choose(["mian"])
+
+
+def test_the_published_mean_waits_until_every_pattern_of_it_is_measured(tmp_path: Path) -> None:
+    """The paper's mean is over eight patterns: it is not beside a mean over one of them."""
+    study, store = STUDIES["main/rule-150-short"], Store(tmp_path)
+
+    def published_mean() -> object:
+        (table,) = rate_tables([measure(study, "desk", store)])
+        return table.rows[0][table.columns.index("published mean %")]
+
+    assert published_mean() == "10.6 [4.1 to 17.1]"
+    runs = [run for run in study.runs("desk") if run.seed == 0]
+    store.put_all_done([_finished(runs[2])])
+    assert published_mean() == ""
+    store.put_all_done([_finished(run) for run in runs if run != runs[2]])
+    assert published_mean() == "10.6 [4.1 to 17.1]"
+
+
+def _finished(run: Run) -> tuple[Run, list[dict[str, object]], str, dict[str, str], float]:
+    return run, [{"step": 50, "loss": 0.1, "visible": 1.0, "holdout": 1.0, "detail": {}}], "budget", {}, 1.0

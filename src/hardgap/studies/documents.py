@@ -22,7 +22,9 @@ PAGES = (
     "docs/atlas.md",
     "docs/baselines.md",
     "docs/circuits.md",
+    "docs/coverage.md",
     "docs/fidelity.md",
+    "docs/k-sweep.md",
     "docs/ledger.md",
     "docs/machines.md",
     "docs/main-table.md",
@@ -30,6 +32,7 @@ PAGES = (
     "docs/suite.md",
     "docs/symbolic.md",
     "docs/tempered.md",
+    "docs/wide.md",
     "results/README.md",
 )
 

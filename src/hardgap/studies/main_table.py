@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from hardgap.core.run import Run
+from hardgap.core.run import Run, only
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.core.wording import percent
@@ -105,7 +105,6 @@ def rate_tables(results: Sequence[StudyResult]) -> list[Table]:
 def _row(name: str, arm: Measured) -> list[object]:
     paper = arm.published
     assert isinstance(paper, Rate)
-    their_interval = None if paper.low is None or paper.high is None else (paper.low / 100, paper.high / 100)
     return [
         name,
         published_count(arm),
@@ -114,9 +113,20 @@ def _row(name: str, arm: Measured) -> list[object]:
         arm.comparison.note,
         interval(arm.wilson),
         _mean(arm.mean, arm.mean_interval),
-        _mean(None if paper.mean is None else paper.mean / 100, their_interval),
+        "" if _some_patterns_alone(arm, paper) else _published_mean(paper),
         p_value(arm.comparison.p),
     ]
+
+
+def _some_patterns_alone(arm: Measured, paper: Rate) -> bool:
+    """Whether ours is of fewer patterns than the paper's: then its mean, over all, is not beside ours."""
+    measured = {run.hide for run in only(AutomatonRun, arm.runs)}
+    return paper.by_pattern is not None and 0 < len(measured) < len(paper.by_pattern)
+
+
+def _published_mean(paper: Rate) -> str:
+    ends = None if paper.low is None or paper.high is None else (paper.low / 100, paper.high / 100)
+    return _mean(None if paper.mean is None else paper.mean / 100, ends)
 
 
 def _mean(mean: float | None, ends: tuple[float, float] | None) -> str:

@@ -158,7 +158,9 @@ def whole_words(cards: Sequence[Card]) -> str:
         return NOT_YET
     narrow = [_only(card, lambda gap: gap.width == WIDTH) for card in cards]
     seeds = listed({card.seed for card in cards})
-    return paragraph(f"On all of v1; private part from seed {seeds}. {_ranking(narrow)}")
+    parts = Counter(score.gap.part for score in narrow[0].scores)
+    asked = f"{parts['public']} public and {parts['private']} private gaps; wider rows not counted again"
+    return paragraph(f"On all of v1 ({asked}); private part from seed {seeds}. {_ranking(narrow)}")
 
 
 def wide_words(cards: Sequence[Card]) -> str:

@@ -31,7 +31,7 @@ from hardgap.studies.symbolic.coverage_tables import coverage_tables
 from hardgap.studies.symbolic.document import figures, read_measured, sections
 from hardgap.studies.symbolic.figures import analysis_figures
 from hardgap.studies.symbolic.published import PAPERS_KRR
-from hardgap.studies.symbolic.tables import analysis_tables
+from hardgap.studies.symbolic.tables import analysis_tables, page_tables
 from hardgap.worlds.chains.baselines import SYMBOLIC_METHODS
 from hardgap.worlds.chains.run import SymbolicRun
 
@@ -82,7 +82,7 @@ def test_every_choice_of_checkpoint_is_told_with_every_measure(tmp_path: Path) -
     assert paper_table([found]).rows[0] == ["^|", "70.0 ± 8.2 [73.2 ± 2.0]", "", ""]
     assert seeds_table([found]).rows[1] == ["^|", 123, "70.0 [74.0]", "", ""]
     (row,) = measures_table([found]).rows
-    assert row[2:] == ["35.0", "70.0", "35.0", "45.0", "80.0", "45.0", "55.0", "90.0", "55.0", "90.0", "90.0", "90.0"]
+    assert row[2:] == ["55.0", "90.0", "90.0", "90.0"]  # f and seen pairs, at the end and where held-out examples chose
     json.dumps(found.as_dict(), allow_nan=False)
 
 
@@ -215,6 +215,20 @@ def test_analyses_have_a_column_a_network_and_the_published_number_of_its_pair()
     swaps = [table for table in tables if table.title.startswith("Inputs swapped")]
     assert ["published" in table.title for table in swaps] == [True, False, False]
     assert swaps[0].rows[1] == ["a, b", "L", 0, "–", "–"]
+
+
+def test_a_page_shows_one_networks_substitutions_the_lens_on_seen_examples_and_no_heads() -> None:
+    tables = page_tables([opened("^|", "familiar"), opened("&L", "familiar")])
+    starts = ["The networks", "Inputs swapped", "Linear probes", "Cross-attention", "An input", "Logit lens on seen"]
+    assert all(table.title.startswith(start) for table, start in zip(tables, starts, strict=True))
+    assert page_tables([]) == []
+
+
+def test_a_page_leaves_out_baselines_that_are_no_test(covered: Path) -> None:
+    shown = sections(read_measured(covered / "results"))["baseline-verdicts"]
+    assert "| ^\\| | KRR | 13.8 | 20.0 |" in shown
+    assert "| ^\\| | KNN |" not in shown  # 0 % is certain, the held-out pair being no class
+    assert "no test" not in shown
 
 
 def test_every_analysis_is_drawn() -> None:

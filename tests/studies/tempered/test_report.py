@@ -21,6 +21,7 @@ from hardgap.report.statistics import rank_correlation
 from hardgap.runs.store import Store
 from hardgap.studies.measure import StudyResult, measure, measured, pooled, progress
 from hardgap.studies.study import STUDIES, Study, choose, limited
+from hardgap.studies.tempered.document import on_page
 from hardgap.studies.tempered.figures import CONTROL, TEMPERED
 from hardgap.studies.tempered.search import search_table
 from hardgap.worlds.automaton.regime import Temperature, Unrolling
@@ -168,6 +169,30 @@ def test_the_figure_of_the_target_draws_each_side_in_its_place_and_colour(target
     assert drawn[1.73, to_hex("#777777")] == 40.0  # the paper's 4 of 10
     (steps,) = [line for line in axes[3].lines if 0 in [round(x) for x in line.get_xdata()] and len(line.get_ydata())]
     assert list(steps.get_ydata()) == [100]  # of the tempered run that was solved
+
+
+def test_a_page_shows_what_other_arms_depart_from_once(store: Store) -> None:
+    """Eleven arms of the dial are the same runs; of the search at width 101 a page has the words alone."""
+    whole = measure(TEMPERED_STUDIES["dial"], "desk", store)
+    shown = on_page(whole)
+    assert len(whole.arms) - len(shown.arms) == 10
+    assert shown.arms[4].labels == {"factor": "constant temperature", "value": "8"}
+    assert [arm.labels["way"] for arm in on_page(measure(TEMPERED_STUDIES["rounded"], "desk", store)).arms] == [
+        "T = 8, 3 of 10 rounded, restart"
+    ] * 4
+    first = on_page(measure(TEMPERED_STUDIES["first-attempt"], "desk", store)).arms
+    assert [arm.labels for arm in first] == [
+        {"rule": "150", "pattern": 0},  # the one that was missed
+        {"rule": "30", "pattern": 4, "T": 2.0},
+        {"rule": "30", "pattern": 4, "T": 4.0},
+    ]
+    assert on_page(measure(TARGET, "desk", store)).arms == measure(TARGET, "desk", store).arms
+
+
+def test_a_column_that_is_empty_in_every_row_is_left_out(store: Store) -> None:
+    table = table_of(measure(TEMPERED_STUDIES["dial"], "desk", store))
+    assert table.columns == ["factor", "value", "recovered", "Wilson, %", "solved", "median steps"]
+    assert [*table.right, *table.detail] == [*table.columns[2:], "Wilson, %", "median steps", "solved"]
 
 
 def test_what_was_not_measured_is_not_drawn(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ MEASURES = ("exact", "pair", "f")
 def accuracies(curves: Sequence[list[dict[str, Any]]], by: Selection) -> dict[str, list[float]]:
     """Of the chosen evaluation of each curve: every measure on held-out chains, and exact match on seen ones.
 
-    Under label-only there is no f, and older results do not know the operators apart: then there is no entry.
+    Under label-only there is no f, and older results have not recorded the operators apart: then there is no entry.
     """
     details = [select_point(curve, by)["detail"] for curve in curves]
     found = {name: [d["holdout"][name] for d in details if name in d["holdout"]] for name in MEASURES}

@@ -18,13 +18,12 @@ from hardgap.worlds.chains.selection import PAPERS_CHOICE, SELECTIONS, Selection
 
 CONDITIONS = {"familiar": "Full (familiar)", "opaque": "Full (opaque)", "label-only": "Label-only"}
 MEASURES = {
-    "exact": "whole derivation",
-    "pair": "operators",
     "op1": "first operator",
     "op2": "second operator",
     "f": "final value f",
     "seen": "seen pairs, whole",
 }
+CHOSEN: tuple[Selection, ...] = ("final", PAPERS_CHOICE)
 Results = Sequence[StudyResult]
 
 
@@ -131,14 +130,14 @@ def seeds_table(results: Results, by: Selection = PAPERS_CHOICE) -> Table:
 
 
 def measures_table(results: Results) -> Table:
-    """Every measure that was taken, at every choice of checkpoint, means over seeds."""
+    """What `verdict_table` has not: parts of a derivation and seen pairs, at two choices of checkpoint; means."""
     taken = [name for name in MEASURES if any(exact(one.arm, "final", name) for one in results)]
-    columns = [f"{MEASURES[name]}: {by}" for name in taken for by in SELECTIONS]
+    columns = [f"{MEASURES[name]}: {by}" for name in taken for by in CHOSEN]
     rows: list[list[object]] = [
         [
             arm.labels["holdout"],
             arm.labels["condition"],
-            *(_of_seeds_told(arm, by, m) for m in taken for by in SELECTIONS),
+            *(_of_seeds_told(arm, by, m) for m in taken for by in CHOSEN),
         ]
         for arm in (one.arm for one in results)
     ]
@@ -148,7 +147,7 @@ def measures_table(results: Results) -> Table:
 
 
 def _of_seeds_told(arm: Measured, by: Selection, measure: str) -> str:
-    """A mean; earlier runs do not tell the operators apart, and a mean over other seeds is not beside the others."""
+    """A mean; earlier runs have not recorded the operators apart, so theirs is a mean over fewer seeds, and says so."""
     values = exact(arm, by, measure)
     return mean(values, "–") + (f" ({len(values)})" if 0 < len(values) < arm.n else "")
 

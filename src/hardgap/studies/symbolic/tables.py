@@ -7,6 +7,7 @@ held-out pair, it stands in brackets.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from hardgap.core.table import Table
@@ -15,15 +16,24 @@ from hardgap.studies.numbers import beside
 from hardgap.studies.symbolic import published as published
 
 Runs = Sequence[dict[str, Any]]
+Maker = Callable[[Runs], list[Table]]
 Printed = dict[str, dict[tuple[str, str], float]]
 
 
 def analysis_tables(report: dict[str, Any]) -> list[Table]:
     """Which networks were opened, then one table an analysis that was made, in the paper's order."""
-    runs = report["runs"]
+    return _tables(report["runs"], TABLES)
+
+
+def page_tables(runs: Runs) -> list[Table]:
+    """The same, shorter: one network's substitutions, the lens on seen examples, and no heads, which are a figure."""
+    return _tables(runs, ON_PAGE)
+
+
+def _tables(runs: Runs, makers: dict[str, Maker]) -> list[Table]:
     if not runs:
         return []
-    made = [make for name, make in TABLES.items() if all(name in run["analyses"] for run in runs)]
+    made = [make for name, make in makers.items() if all(name in run["analyses"] for run in runs)]
     return [_opened(runs), *(table for make in made for table in make(runs))]
 
 
@@ -84,10 +94,10 @@ LENS_PARTS = {
 }
 
 
-def _lens(runs: Runs) -> list[Table]:
+def _lens(runs: Runs, parts: Sequence[str] = tuple(LENS_PARTS)) -> list[Table]:
     """Table 14, on held-out and on seen examples; older files do not have it among operators alone."""
     tables = []
-    for part, words in LENS_PARTS.items():
+    for part in parts:
         if not all(part in run["analyses"]["lens"] for run in runs):
             continue
         first = runs[0]["analyses"]["lens"][part]
@@ -96,7 +106,8 @@ def _lens(runs: Runs) -> list[Table]:
             [layer, op, *(_beside(_read_out(run, part, layer, op), run, published.LENS, (layer, op)) for run in runs)]
             for layer, op in keys
         ]
-        title = f"Logit lens on {words}, % right [published; on which examples and among which tokens is not said]"
+        unsaid = "on which examples and among which tokens is not said"
+        title = f"Logit lens on {LENS_PARTS[part]}, % right [published; {unsaid}]"
         tables.append(_table(title, ["layer", "target"], rows, runs))
     return tables
 
@@ -160,13 +171,20 @@ def _targets(run: dict[str, Any]) -> Table:
     return Table(title, columns, rows, columns[2:])
 
 
-TABLES: dict[str, Callable[[Runs], list[Table]]] = {
+TABLES: dict[str, Maker] = {
     "substitution": _substitution,
     "probes": _probes,
     "attention": _attention,
     "corruption": _corruption,
     "lens": _lens,
     "heads": _heads,
+}
+ON_PAGE: dict[str, Maker] = {
+    "substitution": lambda runs: _substitution(runs[:1]),
+    "probes": _probes,
+    "attention": _attention,
+    "corruption": _corruption,
+    "lens": partial(_lens, parts=("seen",)),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from hardgap.core.table import Table
@@ -24,16 +25,25 @@ def each(table: Callable[[StudyResult], Table]) -> Tables:
 @each
 def arms_table(result: StudyResult) -> Table:
     shown = [arm for arm in result.arms if arm.n] or result.arms
-    again = ["restarted"] if any(arm.restarted for arm in shown) else []
     given = ["its steps, at most"] if len({_given(arm) for arm in shown}) > 1 else []
-    right = ["paper, 50 epochs", *given, "recovered", "Wilson, %", "solved", "median steps", *again]
+    right = ["paper, 50 epochs", *given, "recovered", "Wilson, %", "solved", "median steps", "restarted"]
     rows: list[list[object]] = []
     for arm in shown:
         paper, *ours = _counts(arm)
         told = [paper, *(_given(arm) for _ in given), *ours, f"{arm.solved}/{arm.n}", _median(arm)]
-        rows.append([*_name(arm), *told, *(arm.restarted or "" for _ in again)])
+        rows.append([*_name(arm), *told, arm.restarted or ""])
     detail = ["Wilson, %", "median steps", "solved", "paper, 50 epochs"]
-    return Table(_title(result), ["factor", "value", *right], rows, right, detail)
+    return _without_empty(Table(_title(result), ["factor", "value", *right], rows, right, detail))
+
+
+def _without_empty(table: Table) -> Table:
+    """The same without columns that have nothing in any row."""
+    kept = [place for place in range(len(table.columns)) if any(row[place] != "" for row in table.rows)]
+    columns = [table.columns[place] for place in kept]
+    right, detail = ([name for name in names if name in columns] for names in (table.right, table.detail))
+    return replace(
+        table, columns=columns, rows=[[row[p] for p in kept] for row in table.rows], right=right, detail=detail
+    )
 
 
 @each
