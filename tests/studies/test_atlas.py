@@ -105,6 +105,12 @@ def test_gaps_that_other_seeds_or_rounding_recover_are_told_from_those_that_neit
     words = " ".join(missed_words(found).split())
     assert words.startswith("Of 3 determined gaps that the atlas's run missed, one of two other seeds recovers 1; with")
     assert words.endswith("one of three seeds recovers 1. Neither recovers Rule 7 (010).")
+    begun = [(wrong, right, wrong), (wrong,) * 3, (wrong,), (), (wrong,), ()]
+    some = StudyResult(
+        missed, "desk", tuple(Measured(a.labels, 3, a.runs[: len(c)], c) for a, c in zip(arms, begun, strict=True))
+    )
+    assert len(missed_table(some).rows) == 1
+    assert " ".join(missed_words(some).split()).endswith("2 more were missed and are not looked into yet.")
     rows = missed_table(found).rows
     assert [row[2:4] for row in rows] == [["1/3", "0/3"], ["0/3", "2/3"], ["0/3", "0/3"]]
     assert rows[0][4:] == ["the other table (2)", "the other table (3)"]
@@ -144,7 +150,7 @@ def test_the_forecast_is_scored_on_what_was_trained_since() -> None:
     since = sum(c.rule.number not in KNOWN_BEFORE for c in unsure)
     before = 60 - since
     assert before > 0
-    assert f"{before} of these are of the 11 rules whose gaps had been trained before the forecast was written" in words
+    assert f"{before} of the gaps are of the 11 rules whose gaps had been trained before the forecast" in words
     assert f"“may fail” was said of {since}, and 0 of them recovered." in words
     assert f"Among determined gaps that is 30 of 30 against 0 of {since} (p = " in words
     alike = " ".join(atlas_words(cells_of(every_rule(), dict.fromkeys(ended, settled(right, "")))).split())

@@ -46,7 +46,7 @@ def Automaton(  # noqa: N802 (it makes a run, as a class would)
 
     rule     a number, a name (`"D"`), a wider rule (`"r2:0x…"`) or a formula
     hide     patterns, by number or by all their cells
-    recipe   `paper`, or `tempered`, which recovers reliably (docs/tempered.md)
+    recipe   `paper`, or `tempered`: warmer feedback, one restart (docs/tempered.md)
     scale    where all other values come from: `desk` takes half a minute, `paper` hours, `smoke` shows nothing
     model    `"encoder"`, `"conv"`, or a network of your own: a class or function in a file that can be imported, or
              `"package.module:name"`. It is called with the row width

@@ -61,7 +61,8 @@ def train(
     hide_random: HideRandom = None,
     hide_seed: HideSeed = 0,
     recipe: Annotated[
-        Literal["paper", "tempered"], Parameter(help="`tempered` recovers reliably (docs/tempered.md); options win.")
+        Literal["paper", "tempered"],
+        Parameter(help="`tempered` feeds back warmer, restarts once (docs/tempered.md); options win."),
     ] = "paper",
     scale: ScaleName = "desk",
     model: Annotated[str, Parameter(help="encoder, conv, or your own package.module:factory.")] = "encoder",

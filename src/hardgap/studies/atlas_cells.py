@@ -199,9 +199,19 @@ def atlas_words(cells: list[AtlasCell]) -> str:
         f"{'all by the second step' if steps == {2} else 'the last by step ' + str(max(filter(None, steps)))}, and "
         f"leaves {len(cells) - len(determined):,} undetermined however many rows are seen. Of the determined ones, "
         f"similarity must be wrong on {says['wrong']:,} and right on {says['right']:,}; on {says['open']:,} it depends "
-        f"on the weights. Trained so far: {plural(len(done), 'gap')}. {_forecast_words(done)}"
+        f"on the weights. Trained so far: {plural(len(done), 'gap')}{_class_words(cells)}. {_forecast_words(done)}"
         f"{f'The other {left:,} are not trained yet.' if left else ''}"
     )
+
+
+def _class_words(cells: list[AtlasCell]) -> str:
+    """Of how many classes of rules all eight gaps of a member are trained."""
+    eight: dict[Rule, list[bool]] = {}
+    for cell in cells:
+        eight.setdefault(cell.rule, []).append(cell.trained is not None)
+    found = {rule.equivalence_class()[0] for rule, trained in eight.items() if all(trained)}
+    classes = {rule.equivalence_class()[0] for rule in eight}
+    return f", with all eight of a rule of {len(found)} of the {len(classes)} classes" if found else ""
 
 
 def _forecast_words(done: list[AtlasCell]) -> str:
@@ -209,7 +219,7 @@ def _forecast_words(done: list[AtlasCell]) -> str:
     since = [cell for cell in done if cell.rule.number not in KNOWN_BEFORE]
     known = len(done) - len(since)
     before = f"are of the {len(KNOWN_BEFORE)} rules whose gaps had been trained before the forecast was written"
-    told = [f"{known:,} of these {before}, and do not test it. "] if known else []
+    told = [f"{known:,} of the gaps {before}, and do not test it. "] if known else []
     for says in ("recovers", "may fail", "fails"):
         right, own = _share_recovered(since, says)
         told.append(f"“{says}” was said of {own:,}, and {right:,} of them recovered. " if own else "")

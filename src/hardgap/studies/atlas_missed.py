@@ -27,6 +27,8 @@ def missed_table(result: StudyResult) -> Table:
     right = ["recovered", "recovered, 3 of 10 rounded"]
     rows: list[list[object]] = []
     for (rule, pattern), (plain, rounded) in _gaps(result).items():
+        if not rounded and len(plain) < 2:  # the atlas's own run alone: nobody has looked into it yet
+            continue
         hidden = parse_rule(rule).pattern_text(pattern)
         rows.append([rule, hidden, _share(plain), _share(rounded), _ends(plain), _ends(rounded)])
     ends = ["other runs answer as", "other rounded runs answer as"]
@@ -40,12 +42,14 @@ def missed_words(result: StudyResult) -> str:
     if not whole:
         return NOT_YET
     seeds, rounded = (sum(_recovered(ways[which]) > 0 for ways in whole.values()) for which in (0, 1))
+    open_gaps = len(_gaps(result)) - len(whole)
     left = [f"Rule {rule} ({parse_rule(rule).pattern_text(pattern)})"
             for (rule, pattern), ways in whole.items() if not any(map(_recovered, ways))]  # fmt: skip
     return paragraph(
         f"Of {plural(len(whole), 'determined gap')} that the atlas's run missed, one of two other seeds recovers "
         f"{seeds}; with three tenths of what is fed back rounded, one of three seeds recovers {rounded}. "
         f"{f'Neither recovers {listed(left)}.' if left else 'One or the other recovers all.'}"
+        f"{f' {open_gaps} more were missed and are not looked into yet.' if open_gaps else ''}"
     )
 
 

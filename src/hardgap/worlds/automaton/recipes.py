@@ -1,4 +1,4 @@
-"""Ways to train, by name: the paper's, and the one that recovers reliably (docs/tempered.md)."""
+"""Ways to train, by name: the paper's, and one with warmer feedback and one restart (docs/tempered.md)."""
 
 from __future__ import annotations
 
