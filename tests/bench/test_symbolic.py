@@ -75,7 +75,7 @@ def test_ratios_are_taken_within_a_round(monkeypatch: pytest.MonkeyPatch) -> Non
         return [slowness * (1.0 if arguments[0] == symbolic.OURS else 4.0)] * copies
 
     monkeypatch.setattr(symbolic, "run_copies", seconds)
-    monkeypatch.setattr("os.cpu_count", lambda: 3)
+    monkeypatch.setattr(symbolic, "usable_cores", lambda: 3)
     found: dict[str, Any] = symbolic.measure(updates=2, examples=640, rounds=2)
     assert [copies for _, copies in asked[:5]] == [3, 3, 1, 1, 3]
     assert [module for module, _ in asked[:5]] == [symbolic.OURS] * 2 + [symbolic.PLAIN] * 3

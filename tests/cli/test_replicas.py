@@ -194,6 +194,9 @@ def test_a_longer_run_goes_on_elsewhere_from_a_state_that_came_as_a_file(call: C
     call("runs", "import", "bare", "--store", "elsewhere")
     code, _, err = call("runs", "weights", "again", short, "--state", "--store", "elsewhere")
     assert (code, "came to elsewhere without its state: no longer run can go on from it" in err) == (2, True)
+    assert not Path("again").exists()
+    call("runs", "import", "results", "--store", "elsewhere")  # the state comes after the weights
+    assert "step 7/10" in call(*longer, "--store", "elsewhere")[2]
 
 
 def test_committed_networks_open_from_any_folder(call: Call) -> None:

@@ -110,7 +110,7 @@ def test_gaps_that_other_seeds_or_rounding_recover_are_told_from_those_that_neit
         missed, "desk", tuple(Measured(a.labels, 3, a.runs[: len(c)], c) for a, c in zip(arms, begun, strict=True))
     )
     assert len(missed_table(some).rows) == 1
-    assert " ".join(missed_words(some).split()).endswith("2 more were missed and are not looked into yet.")
+    assert " ".join(missed_words(some).split()).endswith("Missed and not looked into yet: 2.")
     rows = missed_table(found).rows
     assert [row[2:4] for row in rows] == [["1/3", "0/3"], ["0/3", "2/3"], ["0/3", "0/3"]]
     assert rows[0][4:] == ["the other table (2)", "the other table (3)"]

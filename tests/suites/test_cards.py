@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,8 @@ def test_outcomes_that_are_turned_over_do_not_cancel_out(conv: Card) -> None:
     assert not checking.is_confirmed(turned)
     assert checking.is_confirmed([*turned[:1], *[rerun(first, 1.0, 1.0)] * 6])
     assert not checking.is_confirmed([rerun(first, 1.0, 0.0)] * 6 + [rerun(first, 1.0, 1.0)] * 20)  # all one way
+    own = [replace(run, same_machine=True, same_curve=True) for run in [rerun(first, 1.0, 1.0)] * 20]
+    assert not checking.is_confirmed([*own, *turned[:3]])  # runs that cannot differ say nothing of those that can
     assert (checking.can_refute(turned[:2]), checking.can_refute(turned[2:5])) == (False, True)
 
 

@@ -108,3 +108,12 @@ def test_who_follows_a_run_that_is_removed_is_told_its_end(folder: Path, monkeyp
     assert "event: now" in first
     assert end.startswith("event: end")
     assert said.streams == 0
+
+
+def test_a_disk_that_takes_no_checkpoints_is_not_the_runs_fault(folder: Path) -> None:
+    store, run = Store(folder), hg.Automaton(150, hide=2, scale="smoke")
+    store.add([run])
+    (folder / "checkpoints").write_text("in the way")
+    with pytest.raises(hg.BadInput, match="cannot write"):
+        worker._train(store, run.id, worker.Control(paused=False))
+    assert store.get(run.id).status == "queued"

@@ -45,7 +45,7 @@ COMMANDS = {
     "checks": "What computes here, and what is missing for which feature.",
     "bench": "Speed, as ratios against what you would otherwise use.",
 }
-GO_ON = ("train", "sweep", "reproduce", "suite", "atlas", "symbolic")
+GO_ON = (["train"], ["sweep"], ["reproduce"], ["atlas"], ["suite", "run"], ["symbolic", "train"])
 """Commands that keep what they have finished, so that the same one goes on after Ctrl-C; others begin anew."""
 
 
@@ -82,12 +82,8 @@ def main(arguments: list[str] | None = None) -> None:
         _write_no_more()
         sys.exit(0)
     except KeyboardInterrupt:
-        kept = (
-            "; what was finished is kept, and the same command goes on from there"
-            if given and given[0] in GO_ON
-            else ""
-        )
-        complain(f"stopped{kept}")
+        goes_on = given[:1] in GO_ON or given[:2] in GO_ON
+        complain("stopped" + "; what was finished is kept, and the same command goes on from there" * goes_on)
         sys.exit(130)
     except Exception as error:
         if os.environ.get("HARDGAP_DEBUG"):

@@ -32,6 +32,8 @@ def write_weights(store: Store, run_id: str, folder: Path, *, film: bool = False
     row = store.get(run_id)
     found = find_weights(store, row.id)
     checkpoints = Checkpoints(found.store.folder, row.id)
+    if state:
+        _check_state(found, row)
     kept = checkpoints.snapshots()
     steps = [step for step in _steps(found, row) if step in kept]
     if not steps or not is_here(found.store, found.store.get(row.id)):
@@ -46,13 +48,16 @@ def write_weights(store: Store, run_id: str, folder: Path, *, film: bool = False
     return [*written, _write_state(found, row, folder)] if state else written
 
 
-def _write_state(found: Weights, row: Row, folder: Path) -> Path:
-    checkpoints = Checkpoints(found.store.folder, row.id)
-    file = checkpoints.latest_file()
-    if found.replica or file is None:
+def _check_state(found: Weights, row: Row) -> None:
+    """Refuse a run that has no state, or a damaged one, before anything is written."""
+    if found.replica or Checkpoints(found.store.folder, row.id).latest(row.config.budget) is None:
         why = "is a replica here" if found.replica else f"came to {found.store.folder} without its state"
         raise BadInput(f"run {row.id} {why}: no longer run can go on from it")
-    checkpoints.latest(row.config.budget)  # what is damaged is not passed on
+
+
+def _write_state(found: Weights, row: Row, folder: Path) -> Path:
+    file = Checkpoints(found.store.folder, row.id).latest_file()
+    assert file is not None
     save_bytes(folder / f"{row.id}.{file.name}", file.read_bytes())
     return folder / f"{row.id}.{file.name}"
 
@@ -79,7 +84,18 @@ def take_weights(store: Store, results: Path, only: Iterable[str] | None = None)
     here = [row for row in store.rows(wanted) if row.status == "done" and not opens(store, row.id)]
     for row in here:
         _take(store, row, results / FOLDER)
+    for path in (results / FOLDER).glob("*.state-*.safetensors"):
+        _take_state(store, path)
     return [row.id for row in here]
+
+
+def _take_state(store: Store, path: Path) -> None:
+    """Have a state that came after its run's weights; not in the place of one that is here."""
+    run_id, name = path.name.split(".", 1)
+    checkpoints = Checkpoints(store.folder, run_id)
+    if checkpoints.snapshots() and checkpoints.latest_file() is None:
+        load_tensors(path)
+        save_bytes(checkpoints.folder / name, path.read_bytes())
 
 
 def _take(store: Store, row: Row, folder: Path) -> None:

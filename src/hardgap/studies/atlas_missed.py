@@ -49,7 +49,7 @@ def missed_words(result: StudyResult) -> str:
         f"Of {plural(len(whole), 'determined gap')} that the atlas's run missed, one of two other seeds recovers "
         f"{seeds}; with three tenths of what is fed back rounded, one of three seeds recovers {rounded}. "
         f"{f'Neither recovers {listed(left)}.' if left else 'One or the other recovers all.'}"
-        f"{f' {open_gaps} more were missed and are not looked into yet.' if open_gaps else ''}"
+        f"{f' Missed and not looked into yet: {open_gaps}.' if open_gaps else ''}"
     )
 
 

@@ -90,7 +90,8 @@ def is_confirmed(runs: Sequence[Rerun]) -> bool:
     """On the machine that made the card, every curve has to be the same; elsewhere, outcomes as far as chance goes."""
     if any(run.same_machine and not run.same_curve for run in runs):
         return False
-    return _is_by_chance([run for run in runs if not run.same_outcome], len(runs))
+    elsewhere = [run for run in runs if not run.same_machine]
+    return _is_by_chance([run for run in elsewhere if not run.same_outcome], len(elsewhere))
 
 
 def can_refute(runs: Sequence[Rerun]) -> bool:

@@ -187,7 +187,7 @@ def check_runs(card: Card) -> None:
         raise BadInput(f"the card is altered: {card.suite} plans {len(wanted)} runs of it, not {card.planned}")
     for outcome in card.runs:
         if outcome.run not in wanted:
-            why = "the network's code is another one" if card.source else "another version made it"
+            why = "the code of network or recipe is another one" if card.source else "another version made it"
             raise BadInput(f"run {outcome.run} is none that {card.suite} asks of {card.name}: {why}, or it was altered")
         if parse_run(outcome.config).id != outcome.run or wanted[outcome.run] != outcome.gap:
             raise BadInput(f"run {outcome.run} of the card is altered: its config or its gap is another one")

@@ -88,6 +88,7 @@ def _say(data: dict[str, Any]) -> None:
 
 
 def _train(store: Store, run_id: str, control: Control) -> None:
+    from hardgap.core.checkpoint import CannotWrite
     from hardgap.core.loop import Observer
     from hardgap.runs.execute import Execution, single_thread
     from hardgap.runs.train import carry_out
@@ -107,6 +108,9 @@ def _train(store: Store, run_id: str, control: Control) -> None:
     execution = Execution(store, run, owner, watcher, snapshots=FRAMES)
     try:
         carry_out(execution)
+    except CannotWrite:  # no fault of the run
+        store.release(run_id, owner)
+        raise
     except BadInput as error:
         store.fail(run_id, owner, str(error))
         raise

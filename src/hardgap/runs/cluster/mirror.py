@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from hardgap.core.checkpoint import save_bytes
+from hardgap.core.checkpoint import CannotWrite, save_bytes
 from hardgap.core.errors import BadInput
 from hardgap.core.run import Run
 from hardgap.runs.checkpoints import Checkpoints, initial_path
@@ -70,6 +70,9 @@ def failing_alone(store: Store, run_id: str, owner: str) -> Iterator[None]:
     """A claimed run that cannot be read, or whose files are gone, fails; the others go on."""
     try:
         yield
+    except CannotWrite:  # this machine's disk is full: the same would befall the others
+        store.release(run_id, owner)
+        raise
     except (BadInput, FileNotFoundError) as error:
         store.fail(run_id, owner, f"{type(error).__name__}: {error}")
 

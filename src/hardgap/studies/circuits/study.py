@@ -7,6 +7,7 @@ of the paper are of two networks at width 101: their mean is printed here beside
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -49,8 +50,9 @@ def circuits(scale: Scale) -> Iterator[Arm]:
 
 def open_networks(scale: Scale, store: Store, kept: Path, on_progress: Progress, is_late: Callable[[], bool]) -> None:
     """Open each solved network that is not kept yet, until it is late; a replica counts if it is solved as well."""
+    from hardgap.core.checkpoint import CorruptFile
     from hardgap.runs.execute import load_trained
-    from hardgap.runs.weights import find_weights, opens
+    from hardgap.runs.weights import at_end, find_weights
     from hardgap.worlds.automaton.circuits.opening import open_trained
 
     rows = solved_networks(store, scale)
@@ -63,7 +65,11 @@ def open_networks(scale: Scale, store: Store, kept: Path, on_progress: Progress,
         end = found.store.curve(row.id)[-1]
         if not _is_solved(found.store, row):
             continue
-        if not opens(store, row.id):
+        try:
+            if at_end(found.store, found.store.get(row.id)) is None:  # without its weights
+                continue
+        except CorruptFile as error:
+            print(f"hardgap: {error}; passed over", file=sys.stderr)
             continue
         trained = load_trained(store, row.id)
         about = {"kind": "circuits", "scale": scale, "run": row.id, "about": found.about(row.config)}

@@ -37,7 +37,9 @@ def arms_table(result: StudyResult) -> Table:
 
 
 def _without_empty(table: Table) -> Table:
-    """The same without columns that have nothing in any row."""
+    """The same without columns that have nothing in any row, if there are rows."""
+    if not table.rows:
+        return table
     kept = [place for place in range(len(table.columns)) if any(row[place] != "" for row in table.rows)]
     columns = [table.columns[place] for place in kept]
     right, detail = ([name for name in names if name in columns] for names in (table.right, table.detail))
