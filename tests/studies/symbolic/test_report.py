@@ -82,7 +82,7 @@ def test_every_choice_of_checkpoint_is_told_with_every_measure(tmp_path: Path) -
     assert paper_table([found]).rows[0] == ["^|", "70.0 ± 8.2 [73.2 ± 2.0]", "", ""]
     assert seeds_table([found]).rows[1] == ["^|", 123, "70.0 [74.0]", "", ""]
     (row,) = measures_table([found]).rows
-    assert row[2:] == ["55.0", "90.0", "90.0", "90.0"]  # f and seen pairs, at the end and where held-out examples chose
+    assert row[2:] == ["35.0", "70.0", "35.0", "45.0", "80.0", "45.0", "55.0", "90.0", "55.0", "90.0", "90.0", "90.0"]
     json.dumps(found.as_dict(), allow_nan=False)
 
 

@@ -18,12 +18,13 @@ from hardgap.worlds.chains.selection import PAPERS_CHOICE, SELECTIONS, Selection
 
 CONDITIONS = {"familiar": "Full (familiar)", "opaque": "Full (opaque)", "label-only": "Label-only"}
 MEASURES = {
+    "exact": "whole derivation",
+    "pair": "operators",
     "op1": "first operator",
     "op2": "second operator",
     "f": "final value f",
     "seen": "seen pairs, whole",
 }
-CHOSEN: tuple[Selection, ...] = ("final", PAPERS_CHOICE)
 Results = Sequence[StudyResult]
 
 
@@ -130,14 +131,14 @@ def seeds_table(results: Results, by: Selection = PAPERS_CHOICE) -> Table:
 
 
 def measures_table(results: Results) -> Table:
-    """What `verdict_table` has not: parts of a derivation and seen pairs, at two choices of checkpoint; means."""
+    """Every measure that was taken, at every choice of checkpoint, means over seeds."""
     taken = [name for name in MEASURES if any(exact(one.arm, "final", name) for one in results)]
-    columns = [f"{MEASURES[name]}: {by}" for name in taken for by in CHOSEN]
+    columns = [f"{MEASURES[name]}: {by}" for name in taken for by in SELECTIONS]
     rows: list[list[object]] = [
         [
             arm.labels["holdout"],
             arm.labels["condition"],
-            *(_of_seeds_told(arm, by, m) for m in taken for by in CHOSEN),
+            *(_of_seeds_told(arm, by, m) for m in taken for by in SELECTIONS),
         ]
         for arm in (one.arm for one in results)
     ]
