@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -104,3 +106,14 @@ def test_a_run_to_remove_is_named(store: Store, call: Call) -> None:
     store._db.execute("UPDATE runs SET seconds = 9 WHERE status = 'done'")
     assert call("runs", "rm", "--damaged")[2].count(",") == 2
     assert store.count() == 60
+
+
+def test_a_chain_that_is_shown_has_its_accuracy_and_the_pair_that_it_holds_out(call: Call, tmp_path: Path) -> None:
+    chain = min((Path(__file__).parents[2] / "results" / "symbolic" / "runs").glob("*.json"))
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / chain.name).write_bytes(chain.read_bytes())
+    call("runs", "import", "one")
+    kept = json.loads(chain.read_text())
+    rows = csv.DictReader(io.StringIO(call("runs", "show", chain.stem, "--format", "csv")[1]))
+    told = [row["value"] for row in rows if row["field"] == "holdout"]
+    assert told == [str(kept["curve"][-1]["holdout"]), kept["config"]["holdout"]]
