@@ -13,6 +13,8 @@ import pytest
 from PIL import Image
 
 import hardgap as hg
+from hardgap.runs.store import Store
+from hardgap.ui import film
 
 
 @pytest.fixture
@@ -36,6 +38,21 @@ def test_a_film_has_a_frame_for_all_weights_that_were_kept(ask: Any, automaton: 
     assert last["lens"][0]["title"] == "embedding"
     assert {"-1", "0", "1"} <= last["attention"][0]["weights"].keys()
     assert "no snapshot at step 1" in ask(f"/api/film/{automaton}/frame?step=1").data["error"]
+
+
+def test_what_is_remembered_of_a_network_ends_when_it_is_trained_anew(
+    ask: Any, folder: Path, automaton: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[str] = []
+    load = film.load_model
+    monkeypatch.setattr(film, "load_model", lambda *which: loaded.append(which[1]) or load(*which))
+    for _ in range(2):
+        assert ask(f"/api/film/{automaton}/frame?step=2").status == 200
+    assert loaded == [automaton]
+    Store(folder).remove(automaton)
+    hg.train(hg.Automaton(150, hide=2, scale="smoke"), store=folder)
+    assert ask(f"/api/film/{automaton}/frame?step=2").status == 200
+    assert loaded == [automaton] * 2
 
 
 def test_a_film_can_be_taken_along(ask: Any, automaton: str) -> None:
