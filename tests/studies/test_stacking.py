@@ -15,14 +15,14 @@ def test_a_row_a_gap_and_one_for_all() -> None:
     table = rates_table(thirty, thirty)
     assert table.rows[0] == [
         "Rule 150, pattern 001 hidden, soft×4, width 11",
-        "2 of 10",
         "3 of 10",
-        "2 of 10",
+        "3 of 10",
+        "3 of 10",
         "1",
         "1",
     ]
-    assert table.rows[-1] == ["all", "16 of 30", "15 of 30", "16 of 30", "1", "1"]
-    assert [row[4] for row in table.rows] == ["1", "1", "0.63", "1"]
+    assert table.rows[-1] == ["all", "17 of 30", "15 of 30", "17 of 30", "0.8", "1"]
+    assert [row[4] for row in table.rows] == ["1", "1", "0.63", "0.8"]
 
 
 def test_what_is_not_measured_is_said(tmp_path: Path) -> None:

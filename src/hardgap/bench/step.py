@@ -35,7 +35,8 @@ def measure_step(
     taken = in_turn(contenders, rounds, lambda line: say(f"{shape}, one core: {line}"))
     limits = [2 * SIZE**3 / seconds for seconds in taken.pop(LIMIT)]
     shares = {
-        name: [geometry.flops / s / limit for s, limit in zip(own, limits, strict=True)] for name, own in taken.items()
+        name: [geometry.flops(name) / s / limit for s, limit in zip(own, limits, strict=True)]
+        for name, own in taken.items()
     }
     return [row | {"share": statistics.median(shares[row["name"]])} for row in compared(taken)]
 

@@ -14,54 +14,104 @@ template <class Float> struct Pointers {
     explicit Pointers(Float *const *p) : positions(p[0]), pairs((Pairs<Float>)(p + 1)) {}
 };
 
+// What a cell becomes at its place: cell * slope + places[w], N numbers. The embedding is of this kind, and so is every
+// linear map of it: queries, keys and values of the first layer need no product, neither forth nor back.
+struct Entry {
+    float *slope, *places;  // [N], [W][N]
+    long W, N;
+    Entry(Arena &a, long W, long N) : slope(a.take(N)), places(a.take(W * N)), W(W), N(N) {}
+    void forward(long M, const float *cells, float *to) const {
+        for (long m = 0; m < M; m++)
+            for (long j = 0; j < N; j += VL)
+                store(to + m * N + j, cells[m] * load(slope + j) + load(places + m % W * N + j));
+    }
+    // This one holds gradients: those of slope, places and cells are added to.
+    void backward(const Entry &of, long M, const float *cells, const float *d, float *dcells) const {
+        for (long j = 0; j < N; j += VL) {
+            vf total = {};
+            for (long m = 0; m < M;)
+                for (float *place = places + j, *end = place + W * N; place < end; place += N, m++) {
+                    vf x = load(d + m * N + j);
+                    total += cells[m] * x;
+                    store(place, load(place) + x);
+                }
+            store(slope + j, load(slope + j) + total);
+        }
+        for (long m = 0; m < M; m++) {
+            vf dot = {};
+            for (long j = 0; j < N; j += VL) dot += load(d + m * N + j) * load(of.slope + j);
+            dcells[m] += sum(dot);
+        }
+    }
+};
+
 // The whole network in our layout
 struct Network {
     Shape s;
-    long depth;
-    float *begin, *real, *embed_weight, *embed_bias, *readout_weight, *positions;
+    long depth, floats;
+    float *real, *readout_weight;
     float readout_bias = 0;
-    long floats;
+    Entry embed, qkv;  // of the first layer
     std::vector<Layer> layers;
 
-    // sizes: {cells in a row, dimensions, heads, hidden units, layers}
+    // sizes: {cells in a row, dimensions, heads, hidden units, layers (one or more)}
     Network(Arena &a, const int32_t *sizes)
-        : s(sizes[0], sizes[1], sizes[2], sizes[3], group_of(sizes[0], CELLS_OF_A_GROUP)), depth(sizes[4]) {
-        const long D = s.D(), before = a.used;
-        begin = real = a.take(D), embed_weight = a.take(D), embed_bias = a.take(D), readout_weight = a.take(D);
-        positions = a.take(s.W * D);
+        : s(sizes[0], sizes[1], sizes[2], sizes[3], group_of(sizes[0], CELLS_OF_A_GROUP)), depth(sizes[4]),
+          floats(-a.used), real(a.take(s.D())), readout_weight(a.take(s.D())), embed(a, s.W, s.D()),
+          qkv(a, s.W, s.qkv.length()) {
         for (long i = 0; i < depth; i++) layers.emplace_back(a, s, real);
-        floats = a.used - before;
+        floats += a.used;
     }
     void pack(const Pointers<const float> &of) {
         Pairs<const float> p = of.pairs;
         const size_t bytes = s.dim.real * sizeof(float);
-        memset(begin, 0, floats * sizeof(float));
+        memset(real, 0, floats * sizeof(float));
         for (long i = 0; i < s.dim.real; i++) real[i] = 1;
-        for (long w = 0; w < s.W; w++) memcpy(positions + w * s.D(), of.positions + w * s.dim.real, bytes);
-        memcpy(embed_weight, p->weight, bytes), memcpy(embed_bias, p->bias, bytes), p++;
+        memcpy(embed.slope, p->weight, bytes);
+        for (long w = 0; w < s.W; w++)
+            for (long i = 0; i < s.dim.real; i++)
+                embed.places[w * embed.N + i] = p->bias[i] + of.positions[w * s.dim.real + i];
+        p++;
         for (const Layer &layer : layers) layer.pack(s, p);
         memcpy(readout_weight, p->weight, bytes);
         readout_bias = *p->bias;
+        const Linear &map = layers[0].attention.qkv;
+        map.product(1, embed.slope, {qkv.slope, qkv.N});
+        map.forward(s.W, embed.places, {qkv.places, qkv.N});
     }
 };
 struct NetworkGrad {
-    float *begin, *embed_weight, *embed_bias, *readout_weight, *readout_bias, *positions;
     long floats;
+    float *readout_weight, *readout_bias;
+    Entry embed, qkv;
     std::vector<LayerGrad> layers;
 
-    NetworkGrad(Arena &a, const Network &of) {
-        const long D = of.s.D(), before = a.used;
-        begin = embed_weight = a.take(D), embed_bias = a.take(D), readout_weight = a.take(D), readout_bias = a.take(1);
-        positions = a.take(of.s.W * D);
+    NetworkGrad(Arena &a, const Network &of)
+        : floats(-a.used), readout_weight(a.take(of.s.D())), readout_bias(a.take(1)), embed(a, of.s.W, of.embed.N),
+          qkv(a, of.s.W, of.qkv.N) {
         for (const Layer &layer : of.layers) layers.emplace_back(a, layer);
-        floats = a.used - before;
+        floats += a.used;
     }
-    void clear() const { memset(begin, 0, floats * sizeof(float)); }
+    void clear() const { memset(readout_weight, 0, floats * sizeof(float)); }
+    // When all that came back to the first layer's queries, keys and values is summed: through the map that made them
+    void finish(const Network &of) const {
+        const Linear &map = of.layers[0].attention.qkv;
+        const LinearGrad &grad = layers[0].attention.qkv;
+        grad.add_weight(map, 1, of.embed.slope, qkv.slope);
+        grad.add(map, of.s.W, of.embed.places, qkv.places);
+        map.backward(1, qkv.slope, {embed.slope, embed.N, nullptr, embed.slope});
+        map.backward(of.s.W, qkv.places, {embed.places, embed.N, nullptr, embed.places});
+    }
     void unpack(const Network &of, const Pointers<float> &to) const {
         Pairs<float> p = to.pairs;
         const size_t bytes = of.s.dim.real * sizeof(float);
-        for (long w = 0; w < of.s.W; w++) memcpy(to.positions + w * of.s.dim.real, positions + w * of.s.D(), bytes);
-        memcpy(p->weight, embed_weight, bytes), memcpy(p->bias, embed_bias, bytes), p++;
+        memcpy(p->weight, embed.slope, bytes), memset(p->bias, 0, bytes);
+        for (long w = 0; w < of.s.W; w++)
+            for (long i = 0; i < of.s.dim.real; i++) {
+                float d = to.positions[w * of.s.dim.real + i] = embed.places[w * embed.N + i];
+                p->bias[i] += d;
+            }
+        p++;
         for (size_t i = 0; i < layers.size(); i++) layers[i].unpack(of.s, of.layers[i], p);
         memcpy(p->weight, readout_weight, bytes);
         *p->bias = *readout_bias;
@@ -82,14 +132,11 @@ struct Memory {
 static void network_forward(const Network &n, long rows, const float *cells, const Memory &kept, const Scratch &z,
                             float *logits) {
     const long M = rows * n.s.W, D = n.s.D();
-    for (long m = 0; m < M; m++)
-        for (long j = 0; j < D; j += VL) {
-            vf embedded = cells[m] * load(n.embed_weight + j) + load(n.embed_bias + j);
-            store(kept.embedded + m * D + j, embedded + load(n.positions + m % n.s.W * D + j));
-        }
+    n.embed.forward(M, cells, kept.embedded);
+    n.qkv.forward(M, cells, kept.layers[0].attention.qkv);
     for (size_t i = 0; i < n.layers.size(); i++) {
         const Kept &k = kept.layers[i];
-        n.layers[i].attention.qkv.forward(M, kept.into(i), {k.attention.qkv, n.s.qkv.length()});
+        if (i) n.layers[i].attention.qkv.forward(M, kept.into(i), {k.attention.qkv, n.s.qkv.length()});
         self_forward(n.s, n.layers[i].attention, rows, kept.into(i), k.attention, z);
         feed_forward(n.layers[i].ffn, M, k.attention.norm.out, k.ffn, z.sums);
     }
@@ -101,7 +148,7 @@ static void network_forward(const Network &n, long rows, const float *cells, con
     }
 }
 
-// Adds to the gradients of the parameters; those of the cells are written.
+// Adds to the gradients of the parameters, which `finish` then completes; those of the cells are written.
 static void network_backward(const Network &n, const NetworkGrad &g, long rows, const float *cells, const Memory &kept,
                              const Scratch &z, const float *dlogits, float *dcells) {
     const long M = rows * n.s.W, D = n.s.D();
@@ -121,21 +168,9 @@ static void network_backward(const Network &n, const NetworkGrad &g, long rows, 
         const Kept &k = kept.layers[i];
         feed_backward(n.layers[i].ffn, g.layers[i].ffn, M, k.attention.norm.out, k.ffn, z);
         self_backward(n.s, n.layers[i].attention, g.layers[i].attention, rows, k.attention, z);
-        qkv_backward(n.layers[i].attention, g.layers[i].attention, M, kept.into(i), z);
+        if (i) qkv_backward(n.layers[i].attention, g.layers[i].attention, M, kept.into(i), z);
     }
-    for (long m = 0; m < M; m++) {
-        vf dot = {};
-        for (long j = 0; j < D; j += VL) dot += load(z.d + m * D + j) * load(n.embed_weight + j);
-        dcells[m] = sum(dot);
-    }
-    for (long j = 0; j < D; j += VL) {
-        vf weight = load(g.embed_weight + j), bias = load(g.embed_bias + j);
-        for (long m = 0; m < M; m++) {
-            vf d = load(z.d + m * D + j);
-            float *position = g.positions + m % n.s.W * D + j;
-            store(position, load(position) + d);
-            weight += d * cells[m], bias += d;
-        }
-        store(g.embed_weight + j, weight), store(g.embed_bias + j, bias);
-    }
+    memset(dcells, 0, M * sizeof(float));
+    g.embed.backward(n.embed, M, cells, z.d, dcells);
+    g.qkv.backward(n.qkv, M, cells, z.dqkv, dcells);
 }
