@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 
 from hardgap.core.errors import BadInput
-from hardgap.studies.atlas import KNOWN_BEFORE, MISSED, atlas, every_gap, missed, write_forecast
-from hardgap.studies.atlas_cells import (
+from hardgap.studies.atlas.cells import (
     atlas_runs,
     atlas_words,
     cells_of,
-    every_rule,
     rule_remarks,
     rule_table,
     settled,
     trained_in_results,
 )
-from hardgap.studies.atlas_figure import draw_atlas
-from hardgap.studies.atlas_missed import missed_table, missed_words
+from hardgap.studies.atlas.figure import draw_atlas
+from hardgap.studies.atlas.forecast import KNOWN_BEFORE, every_rule, images, write_forecast
+from hardgap.studies.atlas.missed import missed_table, missed_words
+from hardgap.studies.atlas.study import MISSED, atlas, every_gap, is_first, missed, missed_gaps
 from hardgap.studies.measure import Measured, StudyResult
 from hardgap.studies.tempered.forecast import forecast
 from hardgap.studies.tempered.target import target
@@ -63,16 +63,21 @@ def test_a_gap_that_is_not_recovered_is_the_other_table_or_neither() -> None:
     ]
 
 
-def test_a_mirror_and_a_complement_leave_every_exact_answer() -> None:
-    cells = {(cell.rule.number, cell.pattern): cell for cell in cells_of(every_rule(), {})}
+def test_images_of_a_gap_share_every_exact_answer() -> None:
+    cells = {(cell.rule, cell.pattern): cell for cell in cells_of(every_rule(), {})}
     assert len(cells) == 2048
-    for (number, pattern), cell in cells.items():
-        mirrored = int(f"{pattern:03b}"[::-1], 2)
-        for other in (
-            cells[cell.rule.reflected().number, mirrored],
-            cells[cell.rule.complemented().number, 7 - pattern],
-        ):
-            assert (other.known.determined, other.similarity) == (cell.known.determined, cell.similarity), number
+    for gap, cell in cells.items():
+        for image in images(*gap):
+            other = cells[image]
+            assert (other.known.determined, other.similarity) == (cell.known.determined, cell.similarity), gap
+            assert set(images(*image)) == set(images(*gap))
+
+
+def test_after_one_rule_of_each_class_come_images_of_what_was_missed() -> None:
+    order = list(every_gap())[88 * 8 :]
+    asked = [any(image in missed_gaps() for image in images(*gap)) for gap in order]
+    assert any(asked)
+    assert asked == sorted(asked, reverse=True)
 
 
 def test_the_picture_has_a_mark_for_what_is_trained_and_none_for_what_is_not() -> None:
@@ -85,7 +90,8 @@ def test_the_picture_has_a_mark_for_what_is_trained_and_none_for_what_is_not() -
 
 def test_the_gaps_that_are_looked_into_are_those_that_were_missed() -> None:
     cells = cells_of(every_rule(), trained_in_results(RESULTS, atlas_runs()))
-    done = [cell for cell in cells if cell.trained is not None and cell.known.determined is not None]
+    first = [cell for cell in cells if is_first(cell.rule)]  # gaps of other rules are their images
+    done = [cell for cell in first if cell.trained is not None and cell.known.determined is not None]
     found: dict[int, tuple[int, ...]] = {}
     for cell in (cell for cell in done if cell.trained.settled != "recovered"):  # type: ignore[union-attr]
         found[cell.rule.number] = (*found.get(cell.rule.number, ()), cell.pattern)
@@ -97,23 +103,28 @@ def test_the_gaps_that_are_looked_into_are_those_that_were_missed() -> None:
 def test_gaps_that_other_seeds_or_rounding_recover_are_told_from_those_that_neither_does() -> None:
     """Of three gaps one is recovered by another seed, one by rounding, one by neither."""
     right, wrong = ([{"step": 25, "visible": 1.0, "holdout": share, "detail": {}}] for share in (1.0, 0.0))
-    ended = [(wrong, right, wrong), (wrong,) * 3, (wrong,) * 3, (right, wrong, right), (wrong,) * 3, (wrong,) * 3]
-    arms = missed.arms("desk")[:6]
+    ended = [
+        (wrong, right, wrong), (wrong,) * 3, (right, wrong),
+        (wrong,) * 3, (right, wrong, right), (),
+        (wrong,) * 3, (wrong,) * 3, (right,),
+    ]  # fmt: skip
+    arms = missed.arms("desk")[:9]
     found = StudyResult(
         missed, "desk", tuple(Measured(a.labels, 3, a.runs, c) for a, c in zip(arms, ended, strict=True))
     )
     words = " ".join(missed_words(found).split())
     assert words.startswith("Of 3 determined gaps that the atlas's run missed, one of two other seeds recovers 1; with")
-    assert words.endswith("one of three seeds recovers 1. Neither recovers Rule 7 (010).")
-    begun = [(wrong, right, wrong), (wrong,) * 3, (wrong,), (), (wrong,), ()]
+    assert "one of three seeds recovers 1. Neither recovers Rule 7 (010)." in words
+    assert words.endswith("Of their images 3 are trained, and 2 recovered.")
+    begun = [(wrong, right, wrong), (wrong,) * 3, (), (wrong,), (), (), (wrong,), (), ()]
     some = StudyResult(
         missed, "desk", tuple(Measured(a.labels, 3, a.runs[: len(c)], c) for a, c in zip(arms, begun, strict=True))
     )
     assert len(missed_table(some).rows) == 1
     assert " ".join(missed_words(some).split()).endswith("Missed and not looked into yet: 2.")
     rows = missed_table(found).rows
-    assert [row[2:4] for row in rows] == [["1/3", "0/3"], ["0/3", "2/3"], ["0/3", "0/3"]]
-    assert rows[0][4:] == ["the other table (2)", "the other table (3)"]
+    assert [row[2:5] for row in rows] == [["1/3", "0/3", "1/2"], ["0/3", "2/3", ""], ["0/3", "0/3", "1/1"]]
+    assert rows[0][5:] == ["the other table (2)", "the other table (3)"]
 
 
 def test_all_gaps_that_were_trained_before_the_forecast_are_known() -> None:

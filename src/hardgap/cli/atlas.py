@@ -41,7 +41,7 @@ def atlas(
     from hardgap.core.errors import BadInput
     from hardgap.runs.packaged import own_results
     from hardgap.runs.store import DATABASE, Store
-    from hardgap.studies import atlas_cells as cells
+    from hardgap.studies.atlas import cells
     from hardgap.worlds.automaton.rule import parse_rule
 
     chosen, code = cells.check_elementary(parse_rule(rule)), 0
@@ -61,9 +61,10 @@ def atlas(
     found = cells.cells_of([chosen], trained)
     if figure is not None:
         from hardgap.report.figures import save_figure
-        from hardgap.studies.atlas_figure import draw_atlas
+        from hardgap.studies.atlas.figure import draw_atlas
+        from hardgap.studies.atlas.forecast import every_rule
 
-        save_figure(draw_atlas(cells.cells_of(cells.every_rule(), trained)), figure)
+        save_figure(draw_atlas(cells.cells_of(every_rule(), trained)), figure)
     output.show([cell.as_dict() for cell in found], [cells.rule_table(found)])
     for sentence in cells.rule_remarks(found):
         output.say(sentence)

@@ -3,7 +3,6 @@
 
 from hardgap.studies import (
     alternative_rule,
-    atlas,
     ceiling,
     dynamics,
     gf2,
@@ -15,6 +14,7 @@ from hardgap.studies import (
     setup,
     theorems,
 )
+from hardgap.studies.atlas import study as atlas
 from hardgap.studies.circuits import study as circuits
 from hardgap.studies.interpolation import study as interpolation
 from hardgap.studies.symbolic import ambiguity, baselines_study, bounds, calibration, coverage, inside, relations, table

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from hardgap.core.progress import Progress, silent
 from hardgap.report.document import Content, marks, read_page, write_page
-from hardgap.studies import atlas_document, index, ledger, machines, main_table_document, stacking
+from hardgap.studies import index, ledger, machines, main_table_document, stacking
+from hardgap.studies.atlas import document as atlas
 from hardgap.studies.circuits import document as circuits
 from hardgap.studies.interpolation import document as interpolation
 from hardgap.studies.symbolic import document as symbolic
@@ -53,7 +54,7 @@ BLOCK_SETS = (
     BlockSet("every claim", ledger.BLOCKS, ledger.content),
     BlockSet("solved networks", circuits.BLOCKS, circuits.content),
     BlockSet("the temporal baseline", interpolation.BLOCKS, interpolation.content),
-    BlockSet("the atlas", atlas_document.BLOCKS, atlas_document.content),
+    BlockSet("the atlas", atlas.BLOCKS, atlas.content),
     BlockSet("the suite", suites.BLOCKS, suites.content),
     BlockSet("the index", index.BLOCKS, index.content),
     BlockSet("other machines", machines.BLOCKS, machines.content),

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
 from hardgap.report.figures import DARK, styled
-from hardgap.studies.atlas_cells import AtlasCell, cells_of_study
+from hardgap.studies.atlas.cells import AtlasCell, cells_of_study
 from hardgap.studies.measure import StudyResult
 
 SHADES = {"wrong": "#08519c", "open": "#5a9bd1", "right": "#b3d0e8"}

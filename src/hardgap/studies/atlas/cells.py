@@ -18,7 +18,8 @@ from hardgap.report.document import paragraph
 from hardgap.report.statistics import same_rate_p
 from hardgap.runs.results import RUN_FILE, read_result
 from hardgap.runs.summary import summarise
-from hardgap.studies.atlas import KNOWN_BEFORE, Forecast, atlas, every_gap, foresee
+from hardgap.studies.atlas.forecast import KNOWN_BEFORE, Forecast, every_rule, foresee, images
+from hardgap.studies.atlas.study import atlas, every_gap
 from hardgap.suites.gaps import Similarity, similarity_of
 from hardgap.worlds.automaton.gap import Gap
 from hardgap.worlds.automaton.rule import Rule
@@ -85,10 +86,6 @@ def cells_of(rules: Iterable[Rule], trained: Mapping[tuple[int, int], Trained]) 
         for rule in rules
         for cell in _exact(rule)
     ]
-
-
-def every_rule() -> list[Rule]:
-    return [Rule(1, number) for number in range(256)]
 
 
 def check_elementary(rule: Rule) -> Rule:
@@ -200,6 +197,7 @@ def atlas_words(cells: list[AtlasCell]) -> str:
         f"leaves {len(cells) - len(determined):,} undetermined however many rows are seen. Of the determined ones, "
         f"similarity must be wrong on {says['wrong']:,} and right on {says['right']:,}; on {says['open']:,} it depends "
         f"on the weights. Trained so far: {plural(len(done), 'gap')}{_class_words(cells)}. {_forecast_words(done)}"
+        f"{_image_words(cells)}"
         f"{f'The other {left:,} are not trained yet.' if left else ''}"
     )
 
@@ -212,6 +210,24 @@ def _class_words(cells: list[AtlasCell]) -> str:
     found = {rule.equivalence_class()[0] for rule, trained in eight.items() if all(trained)}
     classes = {rule.equivalence_class()[0] for rule in eight}
     return f", with all eight of a rule of {len(found)} of the {len(classes)} classes" if found else ""
+
+
+def _image_words(cells: list[AtlasCell]) -> str:
+    """Whether a gap, its mirror image and their negatives end alike, where two or more of them are trained."""
+    ended: dict[frozenset[tuple[Rule, int]], list[bool]] = {}
+    for cell in cells:
+        if cell.known.determined is not None and cell.trained is not None:
+            same = frozenset(images(cell.rule, cell.pattern))
+            ended.setdefault(same, []).append(cell.trained.settled == "recovered")
+    several = [ends for ends in ended.values() if len(ends) > 1]
+    if not several:
+        return ""
+    every, none = sum(all(ends) for ends in several), sum(not any(ends) for ends in several)
+    return (
+        f"A gap, its mirror image and their negatives are one problem: of {len(several):,} determined ones of which "
+        f"two or more are trained, {every:,} recover each time, {none:,} never, {len(several) - every - none:,} some "
+        "of the times. "
+    )
 
 
 def _forecast_words(done: list[AtlasCell]) -> str:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from hardgap.core.table import Table
 from hardgap.core.wording import listed, plural
 from hardgap.report.document import NOT_YET, paragraph
-from hardgap.studies.atlas import SEEDS
-from hardgap.studies.atlas_cells import Trained, settled
+from hardgap.studies.atlas.cells import Trained, settled
+from hardgap.studies.atlas.study import SEEDS
 from hardgap.worlds.automaton.rule import parse_rule
 
 if TYPE_CHECKING:
@@ -24,13 +24,14 @@ def missed_tables(results: Sequence[StudyResult]) -> list[Table]:
 
 def missed_table(result: StudyResult) -> Table:
     """A row a gap."""
-    right = ["recovered", "recovered, 3 of 10 rounded"]
+    right = ["recovered", "recovered, 3 of 10 rounded", "images"]
     rows: list[list[object]] = []
-    for (rule, pattern), (plain, rounded) in _gaps(result).items():
+    for (rule, pattern), (plain, rounded, images) in _gaps(result).items():
         if not rounded and len(plain) < 2:  # the atlas's own run alone: nobody has looked into it yet
             continue
         hidden = parse_rule(rule).pattern_text(pattern)
-        rows.append([rule, hidden, _share(plain), _share(rounded), _ends(plain), _ends(rounded)])
+        shares = [_share(plain), _share(rounded), _share(images) if images else ""]
+        rows.append([rule, hidden, *shares, _ends(plain), _ends(rounded)])
     ends = ["other runs answer as", "other rounded runs answer as"]
     title = f"Determined gaps that the atlas's run missed, {result.scale} scale"
     return Table(title, ["rule", "hidden", *right, *ends], rows, right, ends)
@@ -38,27 +39,40 @@ def missed_table(result: StudyResult) -> Table:
 
 def missed_words(result: StudyResult) -> str:
     """How many other seeds recover, how many rounding, and which are left."""
-    whole = {gap: ways for gap, ways in _gaps(result).items() if all(len(ends) == len(SEEDS) for ends in ways)}
+    found = _gaps(result)
+    whole = {gap: ways for gap, ways in found.items() if all(len(ends) == len(SEEDS) for ends in ways[:2])}
     if not whole:
         return NOT_YET
     seeds, rounded = (sum(_recovered(ways[which]) > 0 for ways in whole.values()) for which in (0, 1))
-    open_gaps = len(_gaps(result)) - len(whole)
+    open_gaps = len(found) - len(whole)
     left = [f"Rule {rule} ({parse_rule(rule).pattern_text(pattern)})"
-            for (rule, pattern), ways in whole.items() if not any(map(_recovered, ways))]  # fmt: skip
+            for (rule, pattern), ways in whole.items() if not any(map(_recovered, ways[:2]))]  # fmt: skip
+    images = [end for _, _, ends in found.values() for end in ends]
     return paragraph(
         f"Of {plural(len(whole), 'determined gap')} that the atlas's run missed, one of two other seeds recovers "
         f"{seeds}; with three tenths of what is fed back rounded, one of three seeds recovers {rounded}. "
         f"{f'Neither recovers {listed(left)}.' if left else 'One or the other recovers all.'}"
+        f"{f' Of their images {len(images)} are trained, and {_recovered(images)} recovered.' if images else ''}"
         f"{f' Missed and not looked into yet: {open_gaps}.' if open_gaps else ''}"
     )
 
 
-def _gaps(result: StudyResult) -> dict[tuple[str, int], tuple[list[Trained], list[Trained]]]:
-    """How the runs of each gap ended: with the recipe, and with rounding."""
+def recovered_by_rounding(result: StudyResult) -> set[tuple[str, int]]:
+    """Gaps that one of the rounded runs recovers."""
+    return {gap for gap, (_, rounded, _) in _gaps(result).items() if _recovered(rounded)}
+
+
+def missed_by_all(result: StudyResult) -> list[tuple[str, int]]:
+    """Gaps that every seed of the recipe misses."""
+    return [gap for gap, (plain, *_) in _gaps(result).items() if len(plain) == len(SEEDS) and not _recovered(plain)]
+
+
+def _gaps(result: StudyResult) -> dict[tuple[str, int], tuple[list[Trained], list[Trained], list[Trained]]]:
+    """How the runs of each gap ended: with the recipe, with rounding, and those of its images."""
     ends: dict[tuple[str, int], list[list[Trained]]] = {}
     for arm in result.arms:
         ends.setdefault((str(arm.labels["rule"]), int(arm.labels["pattern"])), []).append(_ended(arm))
-    return {gap: (plain, rounded) for gap, (plain, rounded) in ends.items()}
+    return {gap: (plain, rounded, images) for gap, (plain, rounded, images) in ends.items()}
 
 
 def _ended(arm: Measured) -> list[Trained]:
