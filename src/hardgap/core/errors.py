@@ -1,4 +1,4 @@
-"""The one exception that a user is meant to read."""
+"""The exceptions that a user is meant to read."""
 
 from __future__ import annotations
 
@@ -18,3 +18,7 @@ class BadInput(ValueError):
         """The same about `name`, which `of` is called elsewhere."""
         sentence = str(self)
         return BadInput(name + sentence.removeprefix(self.of)) if self.of and sentence.startswith(self.of) else self
+
+
+class NotMeasured(BadInput):
+    """What is asked for is known, but too little of it has been measured to show it."""

@@ -73,18 +73,18 @@ class Consistent(Published):
 @study("dynamics/alternative-rule", tables="hardgap.studies.alternative_rule:alternative_tables")
 def alternative_rule(scale: Scale) -> Iterator[Arm]:
     """Where runs of Rule 150 fail, they find a consistent alternative rule, for two of the eight patterns."""
-    for epochs, runs in ((50, rule_150_short.runs(scale)), (220, rule_150_long.runs(scale))):
+    for runs in (rule_150_short.runs(scale), rule_150_long.runs(scale)):
         for of, paper in (("an alternative rule", Alternative), ("consistent with what is visible", Consistent)):
-            yield Arm({"epochs": epochs, "of": of}, tuple(runs), paper("Limitations"))
+            yield Arm({"steps": f"{runs[0].budget.steps:,}", "of": of}, tuple(runs), paper("Limitations"))
 
 
 def alternative_tables(results: Sequence[StudyResult]) -> list[Table]:
     """A row a statement and budget: how many of the failed runs are so, and how far free runs go wrong."""
     (result,) = results
     wrong = ["visible wrong at step 2, %", "at step 4, %"]
-    columns = ["epochs", "is it", "failed", "are", *wrong, "verdict"]
+    columns = ["steps", "is it", "failed", "are", *wrong, "verdict"]
     title = f"What failed runs of Rule 150 have learned, {result.scale} scale"
-    return [Table(title, columns, [_row(arm) for arm in result.arms], columns[2:6], detail=wrong)]
+    return [Table(title, columns, [_row(arm) for arm in result.arms], ["steps", *columns[2:6]], detail=wrong)]
 
 
 def _row(arm: Measured) -> list[object]:

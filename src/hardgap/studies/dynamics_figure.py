@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from hardgap.core.errors import BadInput
+from hardgap.core.errors import NotMeasured
 from hardgap.report.figures import HOLDOUT, PAPER, curves_figure
 from hardgap.studies.dynamics import LINE, crossing
 from hardgap.studies.measure import StudyResult
@@ -16,7 +16,7 @@ def dynamics_figure(results: Sequence[StudyResult]) -> Figure:
     """Rule D and Rule 150 pattern 3 as in the paper, then what else was tested; a dot where holdout crosses."""
     arms = [arm for one in results for arm in one.arms if arm.n]
     if not arms:
-        raise BadInput(f"nothing of the training dynamics has been measured yet at {results[0].scale} scale")
+        raise NotMeasured(f"nothing of the training dynamics has been measured yet at {results[0].scale} scale")
     figure = curves_figure([(f"{arm.labels['runs']} ({arm.n} runs)", arm.curves) for arm in arms])
     for axes, arm in zip(figure.axes, arms, strict=True):
         axes.axhline(100 * LINE, color=PAPER, linestyle="--", linewidth=1)

@@ -12,7 +12,7 @@ from statistics import fmean
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hardgap.core.errors import BadInput
+from hardgap.core.errors import NotMeasured
 from hardgap.core.run import only
 from hardgap.report.figures import HOLDOUT, PAPER, VISIBLE, styled
 from hardgap.studies.identifiability import TRAINED_K, determined_share
@@ -28,7 +28,7 @@ DETERMINED = "#1b9e77"
 def k_figure(results: Sequence[StudyResult]) -> Figure:
     """A panel a rule; a dot is a run, a line their mean; a green tick is a hidden set."""
     if not any(arm.n for one in results for arm in one.arms):
-        raise BadInput(f"nothing of the k-sweep has been measured yet at {results[0].scale} scale")
+        raise NotMeasured(f"nothing of the k-sweep has been measured yet at {results[0].scale} scale")
     figure = Figure(figsize=(5.2 * len(results), 3.6), layout="constrained")
     panels = figure.subplots(1, len(results), sharey=True, squeeze=False)[0]
     for axes, one in zip(panels, results, strict=True):

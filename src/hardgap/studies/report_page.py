@@ -9,7 +9,7 @@ from html import escape
 from itertools import groupby
 
 import hardgap
-from hardgap.core.errors import BadInput
+from hardgap.core.errors import NotMeasured
 from hardgap.core.parts import part
 from hardgap.core.progress import Progress, silent
 from hardgap.core.specs import Scale
@@ -200,7 +200,7 @@ def _section(page: Page, group: list[StudyResult]) -> None:
         page.parts += [_claim(one) for one in claims]
         measured = [one for one in claims if _is_measured(one)]
         if measured and figure is not None:
-            with suppress(BadInput):  # too little of it is measured yet
+            with suppress(NotMeasured):
                 page.figure(as_svg(part(figure)(measured)), f"{_title(group)}: {measured[0].study.claim}")
         for table in tables_of(measured):
             above = {one.study.claim for one in claims}.issuperset(table.notes)

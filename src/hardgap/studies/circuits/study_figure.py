@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from hardgap.core.errors import BadInput
+from hardgap.core.errors import NotMeasured
 from hardgap.report.figures import HOLDOUT, PAPER, STYLE
 from hardgap.studies.circuits.quantities import QUANTITIES
 from hardgap.studies.measure import StudyResult
@@ -18,7 +18,7 @@ def circuit_study_figure(results: Sequence[StudyResult]) -> Figure:
     (result,) = results
     networks, values = result.more["networks"], result.more["values"]
     if not networks:
-        raise BadInput(f"no solved network has been opened yet at {result.scale} scale")
+        raise NotMeasured(f"no solved network has been opened yet at {result.scale} scale")
     shown = [(one, here) for one, here in zip(QUANTITIES, values, strict=True) if one.unit == "%"]
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(7.5, 0.27 * len(shown) + 1.2), layout="constrained")

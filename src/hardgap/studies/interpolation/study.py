@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from hardgap.core.errors import BadInput
+from hardgap.core.errors import BadInput, NotMeasured
 from hardgap.core.progress import Progress
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
@@ -172,7 +172,7 @@ def drawn_levels(results: Sequence[StudyResult]) -> Figure:
 
     (result,) = results
     if result.more["report"] is None:
-        raise BadInput(f"no levels of representation have been measured yet at {result.scale} scale")
+        raise NotMeasured(f"no levels of representation have been measured yet at {result.scale} scale")
     return draw(result.more["report"])
 
 

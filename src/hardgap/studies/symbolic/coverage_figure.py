@@ -7,7 +7,7 @@ from statistics import fmean
 
 from matplotlib.figure import Figure
 
-from hardgap.core.errors import BadInput
+from hardgap.core.errors import NotMeasured
 from hardgap.report.figures import HOLDOUT, PAPER, styled
 from hardgap.studies.measure import StudyResult
 from hardgap.studies.symbolic.cells import CONDITIONS, default_filter, exact, published_shares
@@ -27,7 +27,7 @@ def coverage_figure(results: Sequence[StudyResult]) -> Figure:
     by = report["selection"]
     found = [(pair, pair["accuracy"][by]["exact"]) for pair in report["pairs"] if pair["runs"]]
     if not found:
-        raise BadInput("figure: no pair has a finished run at this scale yet", of="figure")
+        raise NotMeasured("no pair has a finished run at this scale yet")
     found.sort(key=lambda item: fmean(item[1]))
     figure = Figure(figsize=(7.0, 0.22 * len(found) + 1.4), layout="constrained")
     axes = figure.add_subplot()

@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from hardgap.core.errors import BadInput
+from hardgap.core.errors import NotMeasured
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.runs.store import Store
@@ -143,7 +143,7 @@ def substitution(results: Sequence[StudyResult]) -> Figure:
 
     (result,) = results
     if not result.more["opened"]:
-        raise BadInput(f"no network of Experiment 2 has been opened yet at {result.scale} scale")
+        raise NotMeasured(f"no network of Experiment 2 has been opened yet at {result.scale} scale")
     return substitution_figure(result.more["opened"][0])
 
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.ticker import MaxNLocator
 
-from hardgap.core.errors import BadInput
+from hardgap.core.errors import NotMeasured
 from hardgap.report.figures import HIDDEN, HOLDOUT, PAPER, VISIBLE, draw_line, heatmap, mark_restarts, styled
 from hardgap.runs.summary import restarts
 from hardgap.studies.identifiability import TRAINED_K
@@ -31,7 +31,7 @@ def drawn(draw: Callable[[StudyResult], Figure]) -> Callable[[Sequence[StudyResu
     def figure(results: Sequence[StudyResult]) -> Figure:
         (result,) = results
         if not any(arm.n for arm in result.arms):
-            raise BadInput(f"nothing of {result.name} has been measured yet at {result.scale} scale")
+            raise NotMeasured(f"nothing of {result.name} has been measured yet at {result.scale} scale")
         return draw(result)
 
     return figure
