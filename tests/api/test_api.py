@@ -98,7 +98,7 @@ def test_a_run_is_the_one_that_the_command_line_would_train(recipe: Any, capsys:
 
 
 def test_chains_are_those_of_the_command_line() -> None:
-    from hardgap.cli.symbolic import configure
+    from hardgap.cli.symbolic_options import configure
 
     same = configure("desk", "&L", {"condition": "opaque", "bits": 4, "steps": 3000})
     assert hg.Chains("&L", condition="opaque", bits=4, budget__steps=3000).id == same.id

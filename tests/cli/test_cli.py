@@ -93,7 +93,7 @@ def test_the_version_is_told(call: Call) -> None:
         (["train", "30", "--hide", ""], "--hide"),
         (["train", "30", "--hide", "1,1"], "named twice"),
         (["train", "30", "--hide", "0,1,2,3,4,5,6,7"], "all 8 patterns"),
-        (["train", "30", "--hide-random", "8"], "k=8: Rule 30 can hide 1 to 7"),
+        (["train", "30", "--hide-random", "8"], "--hide-random 8: Rule 30 can hide 1 to 7"),
         (["train", "30", "--hide", "3", "--hide-random", "2"], "say what to hide"),
         ([*SMOKE, "--width", "0"], "--width: input should be greater than 0, not 0"),
         ([*SMOKE, "--width", "2"], "width 2: a radius-1 rule needs at least 3 cells"),
@@ -193,7 +193,7 @@ def test_a_refused_training_leaves_no_trace(call: Call, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("command", [SMOKE, ["runs", "import", "."]])
+@pytest.mark.parametrize("command", [SMOKE, ["runs", "import"]])
 def test_a_folder_that_cannot_be_made_is_refused(call: Call, tmp_path: Path, command: list[str]) -> None:
     (tmp_path / "file").write_text("a file, not a folder")
     assert "cannot open a store in file/store" in refused(call(*command, "--store", "file/store"))

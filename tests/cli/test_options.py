@@ -94,7 +94,7 @@ def test_a_command_line_is_the_run_it_always_was(
         ("baselines --rule 30 --hide 3 --method nope", "--method nope: choose KNN"),
         ("baselines --rule 30 --hide 3 --temporal --size al", "--size al: write a number of examples, or"),
         ("baselines --rule 30 --hide 3 --rows 5", "--rows goes with --temporal"),
-        ("baselines --rule 30 --hide 3 --size all", "--size all goes with --temporal"),
+        ("baselines --rule 30 --hide 3 --size all", "--size goes with runs or with --temporal"),
         ("baselines --rule 30 --hide 3 --temporal --size 0", "--size 0: a method needs at least 2"),
         ("baselines --rule 30 --hide 3 --figure a.gif", "--figure a.gif: the name must end in"),
     ],

@@ -28,6 +28,10 @@ def test_what_cannot_be_done_is_refused_before_anything_is_read(
     code, _, err = run(capsys, "report", "--results", "nowhere")
     assert (code, err.splitlines()[-1]) == (2, "hardgap: there is no folder nowhere")
     assert not list(tmp_path.iterdir())
+    for command in (["report", "--results", "."], ["runs", "import", "."]):
+        code, _, err = run(capsys, *command)
+        assert (code, err.splitlines()[-1]) == (2, "hardgap: there are no exported runs in .")
+    assert not list(tmp_path.iterdir())
     code, _, err = run(capsys, "report", "--out", "no/such/page.html")
     assert code == 2
     assert "--out no/such/page.html cannot be written" in err

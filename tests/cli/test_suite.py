@@ -51,6 +51,9 @@ def test_a_network_of_ones_own_is_judged_checked_and_compared(call: Call, tmp_pa
     refused = call("suite", "run", "gru", *TINY, "--add-to", "again.json")
     assert refused[0] == 2
     assert "--add-to: that card is about another network: suitenets:make, not gru" in refused[2]
+    refused = call("suite", "run", "gru", *TINY, "--card", "again.json")
+    assert (refused[0], (tmp_path / "again.json").read_text()) == (2, kept)
+    assert "again.json has 46 runs that this card would not" in refused[2]
 
     code, out, _ = call("suite", "verify", found["card"], "--share", "0.05", "--workers", "1", "--json")
     assert (code, json.loads(out)["confirmed"]) == (0, True)
@@ -74,7 +77,8 @@ def test_a_network_of_ones_own_is_judged_checked_and_compared(call: Call, tmp_pa
         (("run", "gru", "--budget", "soon"), "--budget soon: write a time"),
         (("run", "gru", "--no-run"), "there is no store"),
         (("run", "gru", "--add-to", "missing.json"), "missing.json is not a card of a suite"),
-        (("run", "KNN", "--add-to", CARD), "--add-to goes with networks that are trained"),
+        (("run", "KNN", "--add-to", CARD), "--add-to, --recipe, --seeds and --scale go with networks that are trained"),
+        (("run", "KNN", "--seeds", "1"), "--add-to, --recipe, --seeds and --scale go with networks that are trained"),
         (("run", "conv", "--quick", "--seed", "1", "--add-to", CARD), "that card is about another seed: 0, not 1"),
         (("run", "KNN", "--seed", "-1"), "--seed -1: a seed is not negative"),
         (("verify", CARD, "--seed", "-1"), "--seed -1: a seed is not negative"),

@@ -125,7 +125,7 @@ def test_an_operator_of_ones_own_joins_from_the_current_folder(tmp_path: Path) -
 
 
 def test_a_longer_training_warms_up_for_as_large_a_share(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from hardgap.cli.symbolic import configure
+    from hardgap.cli.symbolic_options import configure
 
     desk, longer = (configure("desk", "^|", said) for said in ({}, {"steps": 30_000}))
     assert desk.optimiser.warmup / desk.budget.steps == longer.optimiser.warmup / longer.budget.steps == 0.05

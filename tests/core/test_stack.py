@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -137,6 +138,31 @@ def test_who_comes_later_counts_its_own_steps(tiny: Tiny) -> None:
     members = [trainer(run) for run in runs]
     together(members[:2], late=members[2:], after=4)
     assert all(map(same_bits, members, expected))
+
+
+def test_an_update_is_made_whole_or_not_at_all(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where memory runs out within one, fewer members try it again from where they were."""
+    members, stack = [trainer(tiny(seed=seed)) for seed in range(2)], Stack(StackedAutomaton)
+    turns = [one.turns(Observer()) for one in members]
+
+    def update() -> None:
+        for turn in turns:
+            next(turn)
+        stack.update(members)
+
+    def state() -> list[State]:
+        return [(one.weights(), one.adam.state_dict()) for one in members]
+
+    def no_memory(_: Tensor) -> Tensor:
+        raise MemoryError
+
+    update()
+    before = copy.deepcopy(state())
+    with monkeypatch.context() as patched:
+        patched.setattr(Tensor, "square", no_memory)
+        with pytest.raises(MemoryError):
+            update()
+    torch.testing.assert_close(state(), before, rtol=0, atol=0)
 
 
 def test_a_neighbour_that_diverges_harms_nobody(tiny: Tiny) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 
 from hardgap.core.errors import BadInput
 from hardgap.runs import file_system
@@ -21,6 +22,13 @@ def test_a_place_that_does_not_exist_is_refused_before_anything_is_queued(on: st
     store = Store(tmp_path / "store")
     with pytest.raises(BadInput, match=f"^on {on}: choose local"):
         run_sweep(store, [tiny()], on=on)
+    assert not store.rows()
+
+
+def test_a_device_that_is_not_here_is_refused_before_anything_is_queued(tmp_path: Path, tiny: Tiny) -> None:
+    store, missing = Store(tmp_path / "store"), "cuda" if torch.backends.mps.is_available() else "mps"
+    with pytest.raises(BadInput, match=f"device {missing} is not available here"):
+        run_sweep(store, [tiny(), tiny(seed=1, device=missing)])
     assert not store.rows()
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -226,6 +228,17 @@ def test_the_about_of_a_file_is_for_people_and_not_compared(store: Store, folder
 def test_a_missing_folder_is_refused(store: Store, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="there is no folder"):
         import_runs(store, tmp_path / "nowhere")
+
+
+def test_a_run_whose_curve_is_damaged_is_named_and_not_written(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = store.rows()
+    with closing(sqlite3.connect(store.path)) as db, db:
+        db.execute("UPDATE points SET point = replace(point, '0.25', '0.75') WHERE run = ?", [rows[0].id])
+    written = export_runs(store, rows, tmp_path / "results")
+    assert {path.stem for path in written} == {row.id for row in rows[1:] if row.status == "done"}
+    assert f"run {rows[0].id}" in capsys.readouterr().err
 
 
 def test_an_unwritable_folder_is_refused(store: Store, tmp_path: Path) -> None:

@@ -175,6 +175,20 @@ def test_a_card_says_whose_seconds_are_the_walls(conv: Card) -> None:
     assert older.by_wall_clock == 3
     assert "wall s" in card_table(older).columns
     assert any(said.startswith("The seconds of 3 runs are by the clock on the wall") for said in remarks(older))
+    assert "of `conv` by the clock on the wall" in " ".join(suite_words([older, conv]).split())
+
+
+def test_milliseconds_a_step_are_a_processors_where_some_runs_have_them(conv: Card) -> None:
+    """Two runs from before have ten seconds a step by the clock on the wall, one has one second of a processor."""
+    curve, times = ((10, 1.0, 1.0),), ((0, 100.0), (0, 100.0), (1, 10.0))
+    runs = tuple(
+        run.model_copy(update={"curve": curve, "made": made, "seconds": seconds})
+        for run, (made, seconds) in zip(conv.runs, times, strict=True)
+    )
+    mixed = conv.model_copy(update={"versions": ({"torch": "2.13.0"}, {"clock": "processor"}), "runs": runs})
+    assert (mixed.by_wall_clock, mixed.seconds_a_step) == (2, 1.0)
+    assert mixed.model_copy(update={"runs": runs[:2]}).seconds_a_step == 10.0
+    assert "clock on the wall" not in suite_words([mixed])
 
 
 def test_on_a_narrow_terminal_what_matters_of_a_card_is_shown() -> None:

@@ -40,7 +40,7 @@ COMMANDS = {
     "symbolic": "Experiment 2: chains of operators with one pair never shown.",
     "prove": "Check the theorems of the paper; each check says what it covers.",
     "construct": "Encoder weights that compute a rule exactly, verified and saved.",
-    "runs": "List, show, export, import, certify and remove measured runs.",
+    "runs": "List, show, plot, certify, retrain, export, import and remove measured runs.",
     "document": "Write what was measured into README and the pages of docs/.",
     "checks": "What computes here, and what is missing for which feature.",
     "bench": "Speed, as ratios against what you would otherwise use.",

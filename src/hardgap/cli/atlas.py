@@ -29,7 +29,8 @@ def atlas(
 
     determined: in how many steps what is visible leaves one table only. similarity: what a vote of the visible patterns
     must say, whichever weights that fall with distance it has. forecast: written down when the 88 gaps of eleven rules
-    had been trained; the others test it. run: the id for `hardgap runs retrain`. All 2,048 gaps are in docs/atlas.md.
+    had been trained; these and their images do not test it. run: the id for `hardgap runs retrain`. All 2,048 gaps are
+    in docs/atlas.md.
 
     Try:
 

@@ -30,7 +30,7 @@ def baselines(
     hide_random: HideRandom = None,
     hide_seed: HideSeed = 0,
     temporal: Annotated[bool, Parameter(negative="", help="With --rule: learn from first row, place, time.")] = False,
-    width: Annotated[int, Parameter(help="With --temporal: cells in a row.")] = 101,
+    width: Annotated[int | None, Parameter(help="With --temporal: cells in a row; 101.")] = None,
     method: Annotated[
         list[str] | None,
         Parameter(help="KNN, GP, RBF SVM, RF, KRR, majority, or your own package.module:factory; repeatable."),
@@ -71,8 +71,11 @@ def baselines(
     check_seed(seed)
     check_figure(figure)
     chosen = _methods(method or [], temporal=temporal)
-    if rows is not None and not temporal:
-        raise BadInput("--rows goes with --temporal")
+    for option, value in (("--rows", rows), ("--width", width)):
+        if value is not None and not temporal:
+            raise BadInput(f"{option} goes with --temporal")
+    if size is not None and rule is not None and not temporal:
+        raise BadInput("--size goes with runs or with --temporal; a truth table is learned from as a whole")
     if size == "all" and not temporal:
         raise BadInput("--size all goes with --temporal; elsewhere it is a number of examples")
     examples = None if size in (None, "all") else _number(str(size))
@@ -80,7 +83,7 @@ def baselines(
         report = _of_runs(store, runs, solved, at_most, chosen, examples, sizes, seed, trust=trust)
     elif temporal:
         gap = parse_gap(rule, hide, hide_random, hide_seed)
-        report = _temporal(gap, width, rows, examples, chosen, seed, every=size == "all")
+        report = _temporal(gap, 101 if width is None else width, rows, examples, chosen, seed, every=size == "all")
     else:
         report = _truth_table(parse_gap(rule, hide, hide_random, hide_seed), chosen, seed)
     if figure is not None:

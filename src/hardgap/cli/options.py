@@ -113,7 +113,10 @@ def parse_gap(rule: str, hide: str | None, count: int | None, seed: int) -> Gap:
         raise BadInput("say what to hide: either --hide 3 (or 011, or 1,4,12), or --hide-random 8")
     if count is not None:
         check_seed(seed, "--hide-seed")
-        return Gap(parsed, draw_hidden(parsed, count, seed=seed))
+        try:
+            return Gap(parsed, draw_hidden(parsed, count, seed=seed))
+        except BadInput as error:
+            raise error.about("--hide-random") from error
     assert hide is not None
     try:
         return Gap(parsed, parse_hidden(parsed, hide))

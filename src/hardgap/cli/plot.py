@@ -51,8 +51,9 @@ def plot(
 def _panels(store: Store, rows: list[Row]) -> list[tuple[str, list[list[dict[str, object]]]]]:
     """Curves by setting. A run that has not begun has none, which only matters if it was alone."""
     panels: dict[str, tuple[str, list[list[dict[str, object]]]]] = {}
+    curves = store.curves((row.id for row in rows), begun=True)
     for row in rows:
-        if curve := store.curve(row.id):
+        if curve := curves.get(row.id):
             setting = row.config.but(seed=0)
             panels.setdefault(setting.id, (without_seed(row.config.describe()), []))[1].append(curve)
     if not panels:

@@ -34,12 +34,13 @@ def report(
     """
     from hardgap.report.pdf import find_browser, print_page
     from hardgap.runs.packaged import own_results
-    from hardgap.runs.results import write_text
+    from hardgap.runs.results import check_has_runs, write_text
     from hardgap.studies.ledger import as_dict, ledger_table, read_claims, summary
     from hardgap.studies.report_page import report_page
     from hardgap.suites.references import read_cards
 
     results = results or own_results()
+    check_has_runs(results)
     check_file("--out", out)
     if pdf is not None:
         check_file("--pdf", pdf)

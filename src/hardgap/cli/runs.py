@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
+from hardgap.cli.export import export
 from hardgap.cli.options import Conditions, fields_and_values
 from hardgap.cli.output import STORE, TABLES, Output, Show, StoreFolder, Trust, complain, err
+from hardgap.cli.plot import plot
 from hardgap.cli.progress import show_parts
+from hardgap.cli.retrain import retrain, weights
 from hardgap.core.errors import BadInput
 from hardgap.core.parts import part
 from hardgap.core.table import Table
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
 SHOWN = 50
 """Rows of a table, if nothing else is asked for."""
 
-runs = App(name="runs", help="List, show, export, import, certify and remove measured runs.")
+runs = App(name="runs", help="List, show, plot, certify, retrain, export, import and remove measured runs.")
 
 
 def as_dict(run: Listed) -> dict[str, Any]:
@@ -58,7 +61,8 @@ def facts_of(store: Store, run_id: str) -> dict[str, Any]:
 
 
 def show_runs(store: Store, found: list[Listed], of: int, output: Output) -> None:
-    """Runs, out of so many."""
+    """Runs, out of so many; those that are damaged are not among them."""
+    of -= len(store.left_out)
     differ = differences([(run.about, run.config) for run in found])
     data = [as_dict(run) | {"differs": said} for run, said in zip(found, differ, strict=True)]
     if len(found) < of and not output.json:
@@ -184,9 +188,10 @@ def import_results(folder: Path | None = None, /, *, store: StoreFolder = STORE)
     """
     from hardgap.runs.kept_weights import take_weights
     from hardgap.runs.packaged import own_results
-    from hardgap.runs.results import import_runs
+    from hardgap.runs.results import check_has_runs, import_runs
 
     folder = folder or own_results()
+    check_has_runs(folder)
     opened = Store(store)
     with show_parts(f"reading {folder}"):
         new, known = import_runs(opened, folder)
@@ -232,9 +237,8 @@ def rm(
     return int(kept is not None)
 
 
-# These live in files of their own.
-for _name, _file in {"export": "export", "plot": "plot", "retrain": "retrain", "weights": "retrain"}.items():
-    runs.command(f"hardgap.cli.{_file}:{_name}", name=_name)
+for _command in (export, plot, retrain, weights):
+    runs.command(_command)
 
 
 @runs.command
@@ -258,7 +262,6 @@ def certify(
         hardgap runs certify 0c02
         hardgap runs certify 0c02 --whole
     """
-    from hardgap.cli.progress import show_parts
     from hardgap.core import plugins
     from hardgap.core.run import check_plugins
     from hardgap.runs.certificate import certified_steps, leak_certificate

@@ -74,7 +74,7 @@ def measure_studies(
     if nowhere and not asked.run and keep is None and own_results().is_dir():
         return 0, _measured_before(chosen, asked, baselines)
     store, code = Store(asked.store, create=asked.run), 0
-    kept = {one.name: baselines or asked.store / one.folder for one in chosen}
+    kept = {one.name: baselines or _kept(one, asked) for one in chosen}
     if asked.run:
         left = _prepare(chosen, asked.scale, store, kept, seconds)
         runs = most_informative_first(chosen, asked.scale)
@@ -88,9 +88,22 @@ def measure_studies(
     with show_parts("reading the runs") as on_progress:
         results = judged([measure(one, asked.scale, store, kept[one.name], on_progress) for one in chosen])
     for missing in dict.fromkeys(kept[one.name] for one in chosen if one.prepare and not kept[one.name].exists()):
-        err().print(f"nothing has been measured in {missing}; what is committed is under results/")
+        err().print(f"nothing has been measured in {missing}; --baselines names another folder")
     _draw(results, asked.figure)
     return code, results
+
+
+def _kept(study: Study, asked: Asked) -> Path:
+    """Where a store keeps what a study measures without runs; what came with hardgap, if it is only to be shown."""
+    from hardgap.runs.packaged import own_results
+    from hardgap.studies.ledger import kept_in
+
+    own = asked.store / study.folder
+    if asked.run or not study.prepare or own.exists():
+        return own
+    came = kept_in(own_results(), study)
+    err().print(f"nothing has been measured in {own}: this is what is in {came}")
+    return came
 
 
 def _measured_before(studies: Sequence[Study], asked: Asked, baselines: Path | None) -> list[StudyResult]:

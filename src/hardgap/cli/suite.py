@@ -11,6 +11,7 @@ from cyclopts import App, Parameter
 from hardgap.cli.output import STORE, TABLES, Engine, Place, Show, StoreFolder, Trust, choose_engine, err
 from hardgap.cli.writing import check_file
 from hardgap.core.errors import BadInput
+from hardgap.core.wording import plural
 from hardgap.runs.signals import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def run(
     from hardgap.suites.card import read_card
     from hardgap.suites.computed import COMPUTED
     from hardgap.suites.entries import Entry
-    from hardgap.suites.gaps import load_suite
+    from hardgap.suites.gaps import SEEDS, load_suite
     from hardgap.suites.judging import check_same, make_card, plan
 
     chosen = load_suite(name)
@@ -87,8 +88,9 @@ def run(
     path = card or add_to or Path(_file_name(name, network, "" if network in COMPUTED else recipe, quick))
     check_file("--card", path)
     if network in COMPUTED:
-        if add_to:
-            raise BadInput("--add-to goes with networks that are trained; this one is computed at once")
+        if add_to or (recipe, seeds, scale) != ("tempered", SEEDS, "desk"):
+            said = "--add-to, --recipe, --seeds and --scale go with networks that are trained"
+            raise BadInput(f"{said}; {network} is computed at once")
         _show(_computed(chosen, network, quick, seed or 0), path, output)
         return 0
     choose_engine(engine)
@@ -99,12 +101,14 @@ def run(
         asked = plan(chosen, Entry(network, recipe), quick=quick, seed=drawn, seeds=seeds, scale=scale)
     if before is not None:
         check_same(asked, before)
+    _check_replaced(path, {one.id for one in asked.configs} | {one.run for one in (before.runs if before else ())})
     opened = Store(store, create=train)
     code = _trained(asked, opened, before, on, workers, seconds) if train else 0
     if code == INTERRUPTED:
         return code
     with show_parts("reading the runs") as told:
         made = make_card(asked, opened, told, certify=certify, before=before)
+    _check_replaced(path, {one.run for one in made.runs})
     _show(made, path, output)
     return code
 
@@ -136,6 +140,17 @@ def _file_name(suite_name: str, network: str, recipe: str, quick: bool) -> str:
     """Letters that any file system takes."""
     words = [suite_name, "quick" if quick else "", network, recipe]
     return "-".join("".join(c if c.isalnum() else "-" for c in word) for word in words if word) + ".json"
+
+
+def _check_replaced(path: Path, runs: set[str]) -> None:
+    """Refuse to write a card in the place of one that has other runs: these may be nowhere else."""
+    from hardgap.suites.card import read_card
+
+    if path.exists() and (lost := [one for one in read_card(path).runs if one.run not in runs]):
+        raise BadInput(
+            f"{path} has {plural(len(lost), 'run')} that this card would not: name another file with --card, or go on "
+            f"with that one with --add-to {path}"
+        )
 
 
 def _show(card: Card, path: Path, output: Output) -> None:

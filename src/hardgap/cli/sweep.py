@@ -126,10 +126,13 @@ def run_and_report(
         why = "the time budget is spent" if ended == "budget" else "stopped"
         left, all_runs = counts.get("queued", 0) + counts.get("running", 0), sum(counts.values())
         complain(f"{why}; {left} of {plural(all_runs, 'run')} left, and the same command goes on from there")
-    failed = store.listed(where=[("status", "failed")], ids=[run.id for run in runs]) if "failed" in counts else []
+    found = store.listed(ids=[run.id for run in runs])
+    failed = [row for row in found if row.status == "failed"]
     for row in failed:
         complain(f"run {row.id} failed: {row.error}")
-    return INTERRUPTED if ended == "interrupted" else 1 if failed else 0
+    if damaged := sum(counts.values()) - len(found):
+        complain(f"{plural(damaged, 'run')} of these cannot be read; once removed, the same command trains them again")
+    return INTERRUPTED if ended == "interrupted" else 1 if failed or damaged else 0
 
 
 def _stop() -> None:

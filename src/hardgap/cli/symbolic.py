@@ -6,52 +6,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from hardgap.cli.options import Options, ScaleName, Written
+from hardgap.cli.options import ScaleName
 from hardgap.cli.output import STORE, TABLES, Engine, Show, StoreFolder, Trust, choose_engine, err
-from hardgap.core.errors import BadInput
-from hardgap.core.plugins import trust
-from hardgap.core.run import named
-from hardgap.core.specs import Scale
+from hardgap.cli.symbolic_analyse import analyse
+from hardgap.cli.symbolic_baselines import baselines
+from hardgap.cli.symbolic_options import OPTIONS, configure, symbolic_config
 from hardgap.core.table import Table
 from hardgap.core.wording import percent
 from hardgap.worlds.chains.run import SymbolicRun
-from hardgap.worlds.chains.scales import starting_from, symbolic_base
 from hardgap.worlds.chains.selection import SELECTIONS, Selection, select_point
 
 if TYPE_CHECKING:
-    from hardgap.runs.store import Store
     from hardgap.worlds.chains.ask import Reply
     from hardgap.worlds.chains.tokens import Codec
 
 symbolic = App(name="symbolic", help="Experiment 2: chains of operators with one pair never shown.")
-
-
-def _named_operators(text: str) -> list[str]:
-    """The operators that the user names; their own are trusted."""
-    trust(one for one in text.split(",") if ":" in one)
-    return text.split(",")
-
-
-OPTIONS = Options(
-    symbolic_base("desk", "^|"),
-    condition="condition",
-    steps="budget.steps",
-    evaluate_every="budget.evaluate_every",
-    batch="optimiser.batch",
-    learning_rate="optimiser.learning_rate",
-    clip="optimiser.clip",
-    schedule="optimiser.schedule",
-    train_examples="train_examples",
-    eval_examples="eval_examples",
-    test_examples="test_examples",
-    seen_examples="seen_examples",
-    ambiguity="ambiguity",
-    operators=Written("operators", "with commas between: ^,|,&,r,d,L,R", _named_operators),
-    bits="bits",
-    length="length",
-    seed="seed",
-    device="device",
-)
+symbolic.command(baselines)
+symbolic.command(analyse)
 
 
 @symbolic.command
@@ -89,15 +60,6 @@ def train(
     show_result(opened, run, {"selected": points}, output)
     where = "" if store == STORE else f" --store {store}"
     err().print(f"`hardgap symbolic ask {run.id} {_question(run)}{where}` asks this network")
-
-
-def configure(scale: Scale, holdout: str, said: dict[str, Any]) -> SymbolicRun:
-    """The config of a scale with what was said."""
-    asked = OPTIONS.values(said)
-    with OPTIONS.blamed():
-        run = named(starting_from(scale, asked).changed(holdout=holdout, **asked))
-    assert run.gap  # making it checks it; a config alone imports no operator
-    return run
 
 
 def _question(run: SymbolicRun) -> str:
@@ -163,18 +125,3 @@ def _tables(reply: Reply, run: SymbolicRun, codec: Codec) -> list[Table]:
         Table(title, ["place", "token", "confidence %"], tokens, ["confidence %"]),
         Table("What the input allows", ["field", "value"], [[name, value] for name, value in facts.items() if value]),
     ]
-
-
-def symbolic_config(store: Store, run: str, *, trusted: bool) -> SymbolicRun:
-    """What a run of the store asked for; a run of the other experiment is refused."""
-    config = store.get(run).config
-    if not isinstance(config, SymbolicRun):
-        raise BadInput(f"run {config.id} is of experiment {config.experiment!r}; this command takes symbolic runs")
-    if trusted:
-        trust(config.plugins())
-    return config
-
-
-# The others live in files of their own, and are loaded when they are asked for.
-symbolic.command("hardgap.cli.symbolic_baselines:baselines", name="baselines")
-symbolic.command("hardgap.cli.symbolic_analyse:analyse", name="analyse")

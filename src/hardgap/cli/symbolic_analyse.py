@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from hardgap.cli.baselines import one_thread
 from hardgap.cli.options import check_seed
 from hardgap.cli.output import STORE, TABLES, Show, StoreFolder, Trust, err
-from hardgap.cli.symbolic import symbolic_config
+from hardgap.cli.symbolic_options import symbolic_config
 from hardgap.cli.writing import check_folder
 from hardgap.core.errors import BadInput
 from hardgap.worlds.chains.selection import Selection

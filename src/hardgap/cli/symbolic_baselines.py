@@ -11,7 +11,7 @@ from hardgap.cli.baselines import one_thread
 from hardgap.cli.options import ScaleName
 from hardgap.cli.output import STORE, TABLES, Show, StoreFolder
 from hardgap.cli.progress import show_parts
-from hardgap.cli.symbolic import OPTIONS, configure
+from hardgap.cli.symbolic_options import OPTIONS, configure
 from hardgap.cli.writing import check_folder
 from hardgap.core.table import Table
 from hardgap.core.wording import percent
@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from hardgap.worlds.chains.run import SymbolicRun
 
 
-@OPTIONS.only("ambiguity", "operators", "bits", "length", "seed").of
+@OPTIONS.only("ambiguity", "operators", "bits", "length").of
 def baselines(
     *holdouts: Annotated[str, Parameter(help="Held-out operators side by side: ^|; every pair if none.")],
     scale: ScaleName = "desk",
+    seed: Annotated[int | None, Parameter(help="Of the data and the methods; the paper's first if not given.")] = None,
     folder: Annotated[
         Path | None,
         Parameter(name="--baselines", help="Folder of measured ones, read and added to; the store's if not given."),
@@ -35,8 +36,7 @@ def baselines(
 ) -> None:
     """What similarity can do with held-out operators: KNN, MLP and KRR on the numbers, and two upper bounds.
 
-    Measured once and kept, one file a pair; stopped, the same command goes on. The seed, of the data and of the
-    methods, is the paper's first if not given.
+    Measured once and kept, one file a pair; stopped, the same command goes on.
 
     Try:
 
@@ -51,7 +51,7 @@ def baselines(
 
     operators = OPTIONS.values(said).get("operators")
     asked = holdouts or all_pairs([parse_operator(text) for text in operators] if operators else PAPER_OPERATORS)
-    runs = [configure(scale, holdout, {"seed": SEEDS[0]} | said) for holdout in asked]
+    runs = [configure(scale, holdout, {"seed": SEEDS[0] if seed is None else seed} | said) for holdout in asked]
     option, kept = ("--baselines", folder) if folder else ("--store", store / "baselines")
     if any(kept_baselines(kept, run) is None for run in runs):
         check_folder(option, kept)

@@ -178,17 +178,21 @@ class Stack:
     @torch.no_grad()
     def _adam(self, gradient: Tensor, trainers: Sequence[Trainer]) -> None:
         """Adam as PyTorch has it, with a step count a row; each operation rounds by itself, wherever a number lies."""
-        for member in self._members:
-            member.updates += 1
-        counts = [member.updates for member in self._rows(self._members)]
+        counts = [member.updates + 1 for member in self._rows(self._members)]
         rates = [one.learning_rate / (1 - BETA1**count) for one, count in zip(trainers, counts, strict=True)]
         rate, scale = (
             self._weights.new_tensor(values)[:, None]
             for values in (rates, [math.sqrt(1 - BETA2**count) for count in counts])
         )
-        self._first.mul_(BETA1).add_(gradient * (1 - BETA1))
-        self._second.mul_(BETA2).add_(gradient.square() * (1 - BETA2))
-        self._weights.sub_(self._first.div(self._second.sqrt().div_(scale).add_(EPSILON)).mul_(rate))
+        first = self._first.mul(BETA1).add_(gradient * (1 - BETA1))
+        second = self._second.mul(BETA2).add_(gradient.square() * (1 - BETA2))
+        change = first.div(second.sqrt().div_(scale).add_(EPSILON)).mul_(rate)
+        # Nothing below needs memory: an update is made whole, or not at all.
+        self._first.copy_(first)
+        self._second.copy_(second)
+        self._weights.sub_(change)
+        for member in self._members:
+            member.updates += 1
 
 
 def _is_gradient_of(row: Tensor, trainer: Trainer) -> bool:

@@ -92,6 +92,10 @@ def same_parts_p(counts: Sequence[tuple[int, int]], others: Sequence[tuple[int, 
     return float(np.mean(total >= total[0] * (1 - 1e-9)))
 
 
+ROUNDED = 0.0005 + 1e-12
+"""Shares are published as percent with one digit: by so much one may be off."""
+
+
 @dataclass(frozen=True)
 class Sample:
     """A mean, the standard deviation behind it, and of how many; n = 0 is a number that is taken as exact."""
@@ -120,7 +124,7 @@ def _welch(ours: Sample, theirs: Sample, alternative: Literal["two-sided", "grea
 
     difference = ours.mean - theirs.mean
     if ours.sd == theirs.sd == 0:  # without any spread the test is undefined, and the answer plain
-        return 1.0 if abs(difference) < 1e-12 or (alternative == "greater" and difference < 0) else 0.0
+        return 1.0 if abs(difference) <= ROUNDED or (alternative == "greater" and difference < 0) else 0.0
     if min(ours.n, theirs.n) == 0:  # one sample against a number
         known, sample = (theirs, ours) if theirs.n == 0 else (ours, theirs)
         t, df = (sample.mean - known.mean) / (sample.sd / sample.n**0.5), sample.n - 1

@@ -13,6 +13,7 @@ import json
 import re
 import shutil
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -166,7 +167,9 @@ class Checkpoints:
         return next((path for path in reversed(self._files("state").values()) if sidecar(path).exists()), None)
 
     def set_aside(self) -> None:
-        """Rename the states, so that the run can start again and the evidence stays."""
+        """Rename the states, so that the run can start again and the evidence stays; snapshots are made anew, too."""
+        for path in self.snapshots().values():  # what begins again, perhaps elsewhere, may take another way
+            _remove(path)
         for path in self._files("state").values():
             path.rename(path.with_name(path.name + ".damaged"))
             sidecar(path).unlink(missing_ok=True)
@@ -187,6 +190,15 @@ class Checkpoints:
         if (maker.id, maker.family) != (label.run, run.family):
             raise CorruptFile(f"{path} is a snapshot of another run, {label.run!r:.40}")
         return weights
+
+    def replace_with(self, folder: Path) -> None:
+        """Have another folder's files instead; those from before are removed when the new ones are in their place."""
+        before = folder.with_name(f"{folder.name}.before")
+        with suppress(FileNotFoundError):
+            self.folder.rename(before)
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.rename(self.folder)
+        shutil.rmtree(before, ignore_errors=True)
 
     def remove(self) -> OSError | None:
         """Remove all of it; what kept the first file that stays, if one does."""

@@ -77,6 +77,15 @@ def executor(on: str) -> Executor:
         raise BadInput(f"on {on}: {error.name} is not installed; pip install 'hardgap[{name}]'", of="on") from error
 
 
+def _check_devices(runs: Sequence[Run]) -> None:
+    """A device that is not here is said now, not by every run; elsewhere there may be others."""
+    if asked := {run.device for run in runs} - {"auto", "cpu"}:
+        from hardgap.core.task import pick_device
+
+        for device in sorted(asked):
+            pick_device(device)
+
+
 def run_sweep(
     store: Store,
     runs: Sequence[Run],
@@ -92,6 +101,8 @@ def run_sweep(
         raise BadInput(f"workers {workers}: at least one is needed")
     make_pool = executor(on)
     check_plugins(runs)
+    if on == LOCAL:
+        _check_devices(runs)
     engine.choose(None)  # an engine that is not here is said now, not by every worker
     _tell_network(store)
     pool = make_pool(store, [run.id for run in runs], workers, checkpoint_seconds)

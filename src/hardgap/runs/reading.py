@@ -49,7 +49,7 @@ class Reader:
     _db: sqlite3.Connection
 
     def __init__(self) -> None:
-        self._named: set[str] = set()
+        self.left_out: set[str] = set()  # damaged runs that were come across where many were read
 
     @contextmanager
     def named_errors(self) -> Iterator[None]:
@@ -82,9 +82,13 @@ class Reader:
         """All runs, oldest first, or those asked for, in the order asked for; damaged ones are named and left out."""
         return list(self._whole(self._asked_for(ids), self._row))
 
-    def curves(self, ids: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
-        """The curve of each of these runs that is done, in the order asked for; damaged ones are named and left out."""
-        done = [record for record in self._asked_for(ids) if record.status not in ("queued", "running", "failed")]
+    def curves(self, ids: Iterable[str], *, begun: bool = False) -> dict[str, list[dict[str, Any]]]:
+        """The curve of each of these runs that is done, in the order asked for; damaged ones are named and left out.
+
+        With `begun`, also what there is of those that are not done.
+        """
+        open_ones = () if begun else ("queued", "running", "failed")
+        done = [record for record in self._asked_for(ids) if record.status not in open_ones]
         return dict(self._whole(done, lambda record: (record.id, self.curve(record.id))))
 
     def listed(
@@ -137,9 +141,9 @@ class Reader:
                     check(record)
                     value = read(record)
             except Damaged as error:
-                if record.id not in self._named:
+                if record.id not in self.left_out:
                     print(f"hardgap: {error}; it is left out", file=sys.stderr)
-                self._named.add(record.id)
+                self.left_out.add(record.id)
                 continue
             yield value
 

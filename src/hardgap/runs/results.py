@@ -30,12 +30,12 @@ RUN_FILE = re.compile(r"[0-9a-f]{12}\.json")
 
 def export_runs(store: Store, rows: list[Row], folder: Path) -> list[Path]:
     """Write every finished run of `rows` to `folder`; a file that is already the same is left alone."""
-    written = []
+    written, curves = [], store.curves(row.id for row in rows if row.status == "done")
     for row in rows:
-        if row.status != "done":
+        if row.id not in curves:
             continue
         path = folder / f"{row.id}.json"
-        text = as_text(row, store.curve(row.id))
+        text = as_text(row, curves[row.id])
         if not path.exists() or path.read_bytes() != text.encode():
             write_text(path, text)
             written.append(path)
@@ -62,6 +62,14 @@ def as_text(row: Row, curve: list[dict[str, Any]]) -> str:
     lines = [f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in head.items()]
     points = ",\n".join("  " + json.dumps(point, separators=(",", ":")) for point in curve)
     return "{\n" + ",\n".join(lines) + ',\n "curve": [\n' + points + "\n ]\n}\n"
+
+
+def check_has_runs(folder: Path) -> None:
+    """Refuse a folder of something else."""
+    if not folder.is_dir():
+        raise BadInput(f"there is no folder {folder}")
+    if not any(RUN_FILE.fullmatch(path.name) for path in folder.rglob("*.json")):
+        raise BadInput(f"there are no exported runs in {folder}")
 
 
 def import_runs(store: Store, folder: Path, only: Container[str] | None = None) -> tuple[int, int]:

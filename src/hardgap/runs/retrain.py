@@ -33,6 +33,7 @@ def retrain_run(store: Store, row: Row, watcher: Observer) -> Retrained:
     """
     if row.status != "done":
         raise BadInput(f"run {row.id} is {row.status}: only a finished run has a result to compare with")
+    before = store.curve(row.id)  # a damaged one is refused before anything is trained
     check_plugins([row.config])
     beside = Store(store.folder / "retraining")
     if (initial := row.config.starts_from()) is not None:
@@ -44,7 +45,7 @@ def retrain_run(store: Store, row: Row, watcher: Observer) -> Retrained:
         beside.add([row.config])
     train_here(beside, row.config, watcher, engine=_engine_of(row))
     curve = beside.curve(row.id)
-    again = Retrained(beside.get(row.id), curve, agrees(store.curve(row.id), curve))
+    again = Retrained(beside.get(row.id), curve, agrees(before, curve))
     mine = made.folder.with_name(f"{row.id}.{os.getpid()}")
     try:
         made.folder.rename(mine)  # of two processes that come this far, one succeeds
@@ -52,9 +53,7 @@ def retrain_run(store: Store, row: Row, watcher: Observer) -> Retrained:
         raise BadInput(f"run {row.id} has just been retrained by another process") from error
     beside.remove(row.id)
     if again.same:
-        kept.remove()
-        kept.folder.parent.mkdir(parents=True, exist_ok=True)
-        mine.rename(kept.folder)
+        kept.replace_with(mine)
     else:
         keep_replica(store, again.row, curve, mine)
     return again

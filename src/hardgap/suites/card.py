@@ -115,8 +115,17 @@ class Card(Spec):
     @property
     def by_wall_clock(self) -> int:
         """Trained runs whose seconds other work may have lengthened: made before a processor's were counted."""
-        by_processor = {place for place, made in enumerate(self.versions) if made.get("clock") == "processor"}
-        return sum(bool(run.run) and run.made not in by_processor for run in self.runs)
+        return sum(bool(run.run) for run in self.runs) - len(self._by_processor())
+
+    @property
+    def seconds_a_step(self) -> float | None:
+        """Of the run in the middle, as the sum has whatever stopped a machine; a processor's, if any run has them."""
+        each = [run.seconds / run.curve[-1][0] for run in self._by_processor() or self.runs if run.curve[-1][0]]
+        return median(each) if any(each) else None
+
+    def _by_processor(self) -> list[Outcome]:
+        made = {place for place, made in enumerate(self.versions) if made.get("clock") == "processor"}
+        return [run for run in self.runs if run.run and run.made in made]
 
     def save(self, path: Path) -> None:
         """One run a line."""
@@ -236,12 +245,6 @@ class PartScore:
     @property
     def seconds(self) -> float:
         return sum(run.seconds for run in self.runs)
-
-    @property
-    def seconds_a_step(self) -> float | None:
-        """Of the run in the middle: the sum would have whatever stopped a machine for a while."""
-        each = [run.seconds / run.curve[-1][0] for run in self.runs if run.seconds and run.curve[-1][0]]
-        return median(each) if each else None
 
     def at(self, width: int) -> tuple[int, int] | None:
         """Of recovered runs that were asked at another width, how many are recovered there too; None if none can."""

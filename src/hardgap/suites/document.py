@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from hardgap.core.table import Table
-from hardgap.core.wording import listed, percent, plural
+from hardgap.core.wording import listed, percent
 from hardgap.report.document import NOT_YET, Content, markdown, paragraph
 from hardgap.report.statistics import holm
 from hardgap.suites.card import FITS, Card, PartScore, parts_of
@@ -74,7 +74,7 @@ def _row(card: Card) -> list[object]:
     size = "" if card.parameters is None else f"{card.parameters:,}"
     flop = "" if card.flop is None else f"{card.flop / 1e6:.2g}"
     runs = len(card.runs) if len(card.runs) == card.planned else f"{len(card.runs)} of {card.planned}"
-    step = "" if whole.seconds_a_step is None else f"{1000 * whole.seconds_a_step:.0f}"
+    step = "" if card.seconds_a_step is None else f"{1000 * card.seconds_a_step:.0f}"
     own = [_of(whole), interval(whole), percent(whole.visible), fits]
     return [*own, *kinds, _of(parts.get("private")), runs, steps, *wide, size, flop, step]
 
@@ -95,14 +95,15 @@ def suite_words(cards: Sequence[Card]) -> str:
         return NOT_YET
     trained = [card for card in cards if card.network in NETWORKS]
     missing = [name for name in (*COMPUTED, *NETWORKS) if name not in {card.network for card in cards}]
-    begun = Counter(f"{len(card.runs)} of {card.planned} runs" for card in trained if len(card.runs) < card.planned)
+    begun = [f"{_short(card)} has {len(card.runs)} of {card.planned} runs"
+             for card in trained if len(card.runs) < card.planned]  # fmt: skip
     told = [
         f"On the quick part; private part from seed {listed({card.seed for card in cards})}.",
         _ranking(trained) if trained else "",
         _both_recipes(trained) if trained else "",
         _fitting(trained) if trained else "",
         _clocks(trained) if trained else "",
-        f"So far {listed(f'{count} references have {runs}' for runs, count in begun.items())}." if begun else "",
+        f"So far {listed(begun)}." if begun else "",
         f"Still to be measured: {listed(missing)}." if missing else "",
     ]
     return paragraph(" ".join(told))
@@ -139,12 +140,9 @@ def _fitting(cards: Sequence[Card]) -> str:
 
 def _clocks(cards: Sequence[Card]) -> str:
     """Whose times are to be trusted."""
-    clocked = sum(bool(card.by_wall_clock) for card in cards)
-    told = "“ms a step” is the median over runs, evaluations included, "
-    if not clocked:
-        return f"{told}of a core."
-    which = "all references" if clocked == len(cards) else plural(clocked, "reference")
-    return f"{told}of {which} by the clock on the wall while the machine had other work: at most so much of a core."
+    clocked = [_short(card) for card in cards if card.by_wall_clock == len(card.runs)]
+    wall = f", but of {listed(clocked)} by the clock on the wall while the machine had other work: at most so much"
+    return f"“ms a step” is of a core, the median over runs, evaluations included{wall if clocked else ''}."
 
 
 def _short(card: Card) -> str:

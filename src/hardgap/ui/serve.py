@@ -83,6 +83,6 @@ def _bound(host: str, port: int | None) -> socket.socket:
         try:
             family = socket.getaddrinfo(host, tried, type=socket.SOCK_STREAM)[0][0]
             return socket.create_server((host, tried), family=family, backlog=128)
-        except OSError as error:
-            problem = error
-    raise BadInput(f"cannot listen at {host}, port {PORT if port is None else port}: {problem.strerror or problem}")
+        except (OSError, UnicodeError) as error:  # the second where no host can have such a name
+            problem = getattr(error, "strerror", None) or str(error)
+    raise BadInput(f"cannot listen at {host}, port {PORT if port is None else port}: {problem}")

@@ -118,7 +118,10 @@ def test_a_run_finished_twice_is_stored_once_and_says_so(
     assert record.take(news, files)
     first = store.get(run.id)
     assert capsys.readouterr().err == ""
-    assert record.take(news | {"versions": {"torch": "another"}}, files)
+    assert Record(store, run, me()).take(news, files)  # to another driver, of whom this is the first that it hears
+    assert capsys.readouterr().err == ""
+    again = {"versions": {"torch": "another"}, "seconds": news["seconds"] + 1}
+    assert record.take(news | again, files)
     assert store.get(run.id) == first
     assert f"run {run.id} was finished twice; the first result is kept" in capsys.readouterr().err
 

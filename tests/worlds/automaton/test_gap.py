@@ -136,9 +136,9 @@ def test_the_hidden_sets_of_the_main_table_are_fixed() -> None:
 @pytest.mark.parametrize(
     ("k", "ones", "words"),
     [
-        (0, None, "k=0: Rule 30 can hide 1 to 7"),
-        (8, None, "k=8: Rule 30 can hide 1 to 7"),
-        (-2, None, "k=-2"),
+        (0, None, "k 0: Rule 30 can hide 1 to 7"),
+        (8, None, "k 8: Rule 30 can hide 1 to 7"),
+        (-2, None, "k -2: Rule 30 can hide 1 to 7"),
         (6, 5, "cannot hide 5 patterns with output 1: Rule 30 has 4"),
         (6, 1, "cannot hide 5 patterns with output 0: Rule 30 has 4"),
         (3, -1, "cannot hide -1 patterns with output 1"),

@@ -163,8 +163,12 @@ class SlurmPool:
     def _adopt_all(self) -> None:
         """Take over the jobs of a driver that has died."""
         for path in sorted(self._folder.glob("*/job.json")):
-            about, order = json.loads(path.read_text()), json.loads((path.parent / "order.json").read_text())
-            if is_alive(about["driver"], path.stat().st_mtime, LEASE):
+            try:
+                about, order = (json.loads((path.parent / name).read_text()) for name in ("job.json", "order.json"))
+                changed = path.stat().st_mtime
+            except FileNotFoundError:  # its driver lives, and is done with it
+                continue
+            if is_alive(about["driver"], changed, LEASE):
                 continue
             for run_id in (ids := list(self._store.progress(one["run"] for one in order["runs"]))):
                 self._store.hand_over(run_id, about["driver"], self._owner)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import inf
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from hardgap.core.errors import BadInput
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
-from hardgap.core.wording import percent, plural
-from hardgap.report.document import paragraph
-from hardgap.report.statistics import same_rate_p
+from hardgap.core.wording import percent
 from hardgap.runs.results import RUN_FILE, read_result
 from hardgap.runs.summary import summarise
-from hardgap.studies.atlas.forecast import KNOWN_BEFORE, Forecast, every_rule, foresee, images
+from hardgap.studies.atlas.forecast import Forecast, every_rule, foresee
 from hardgap.studies.atlas.study import atlas, every_gap
 from hardgap.suites.gaps import Similarity, similarity_of
 from hardgap.worlds.automaton.gap import Gap
@@ -59,6 +57,10 @@ class AtlasCell:
     @property
     def pattern(self) -> int:
         return self.known.pattern
+
+    @property
+    def recovered(self) -> bool:
+        return self.trained is not None and self.trained.settled == "recovered"
 
     @property
     def other(self) -> Rule:
@@ -146,10 +148,11 @@ def forecast_table(cells: Sequence[AtlasCell], scale: Scale = "desk") -> Table:
 
 
 def _outcomes(cells: Sequence[AtlasCell]) -> list[object]:
+    """Trained, recovered, and the steps of these; a run that recovered but was never solved counts as slower."""
     done = [cell.trained for cell in cells if cell.trained is not None]
     right = [one for one in done if one.settled == "recovered"]
-    steps = [one.steps for one in right if one.steps is not None]
-    return [len(done), len(right), f"{median(steps):.0f}" if steps else ""]
+    middle = median(one.steps or inf for one in right) if right else inf
+    return [len(done), len(right), "" if middle == inf else f"{middle:.0f}"]
 
 
 def rule_table(cells: list[AtlasCell]) -> Table:
@@ -182,73 +185,3 @@ def rule_remarks(cells: Sequence[AtlasCell]) -> Iterator[str]:
         yield f"{told}What it computes, `hardgap circuits RUN` tells where its weights are."
     if done:
         yield "A trained cell again: `hardgap runs import`, once, and `hardgap runs retrain RUN`."
-
-
-def atlas_words(cells: list[AtlasCell]) -> str:
-    """What is exact of all gaps, and what came of those that are trained."""
-    determined = [cell for cell in cells if cell.known.determined is not None]
-    steps = {cell.known.determined for cell in determined}
-    says = Counter(cell.similarity for cell in determined)
-    done = [cell for cell in cells if cell.trained is not None]
-    left = len(cells) - len(done)
-    return paragraph(
-        f"Exact, for all {len(cells):,} gaps: what is visible in four steps determines {len(determined):,} of them, "
-        f"{'all by the second step' if steps == {2} else 'the last by step ' + str(max(filter(None, steps)))}, and "
-        f"leaves {len(cells) - len(determined):,} undetermined however many rows are seen. Of the determined ones, "
-        f"similarity must be wrong on {says['wrong']:,} and right on {says['right']:,}; on {says['open']:,} it depends "
-        f"on the weights. Trained so far: {plural(len(done), 'gap')}{_class_words(cells)}. {_forecast_words(done)}"
-        f"{_image_words(cells)}"
-        f"{f'The other {left:,} are not trained yet.' if left else ''}"
-    )
-
-
-def _class_words(cells: list[AtlasCell]) -> str:
-    """Of how many classes of rules all eight gaps of a member are trained."""
-    eight: dict[Rule, list[bool]] = {}
-    for cell in cells:
-        eight.setdefault(cell.rule, []).append(cell.trained is not None)
-    found = {rule.equivalence_class()[0] for rule, trained in eight.items() if all(trained)}
-    classes = {rule.equivalence_class()[0] for rule in eight}
-    return f", with all eight of a rule of {len(found)} of the {len(classes)} classes" if found else ""
-
-
-def _image_words(cells: list[AtlasCell]) -> str:
-    """Whether a gap, its mirror image and their negatives end alike, where two or more of them are trained."""
-    ended: dict[frozenset[tuple[Rule, int]], list[bool]] = {}
-    for cell in cells:
-        if cell.known.determined is not None and cell.trained is not None:
-            same = frozenset(images(cell.rule, cell.pattern))
-            ended.setdefault(same, []).append(cell.trained.settled == "recovered")
-    several = [ends for ends in ended.values() if len(ends) > 1]
-    if not several:
-        return ""
-    every, none = sum(all(ends) for ends in several), sum(not any(ends) for ends in several)
-    return (
-        f"A gap, its mirror image and their negatives are one problem: of {len(several):,} determined ones of which "
-        f"two or more are trained, {every:,} recover each time, {none:,} never, {len(several) - every - none:,} some "
-        "of the times. "
-    )
-
-
-def _forecast_words(done: list[AtlasCell]) -> str:
-    """The forecast beside what came since, a sentence for each thing that it says."""
-    since = [cell for cell in done if cell.rule.number not in KNOWN_BEFORE]
-    known = len(done) - len(since)
-    before = f"are of the {len(KNOWN_BEFORE)} rules whose gaps had been trained before the forecast was written"
-    told = [f"{known:,} of the gaps {before}, and do not test it. "] if known else []
-    for says in ("recovers", "may fail", "fails"):
-        right, own = _share_recovered(since, says)
-        told.append(f"“{says}” was said of {own:,}, and {right:,} of them recovered. " if own else "")
-    determined = [cell for cell in since if cell.known.determined is not None]
-    sure, unsure = (_share_recovered(determined, says) for says in ("recovers", "may fail"))
-    if sure[1] and unsure[1]:
-        p = same_rate_p(*sure, *unsure)
-        counts = "{:,} of {:,} against {:,} of {:,}".format(*sure, *unsure)
-        shown = "" if p < 0.05 else ", no difference is shown"
-        told.append(f"Among determined gaps that is {counts}{shown} (p = {p:.2g}). ")
-    return "".join(told)
-
-
-def _share_recovered(cells: Sequence[AtlasCell], says: str) -> tuple[int, int]:
-    own = [cell.trained for cell in cells if cell.known.says == says and cell.trained is not None]
-    return sum(one.settled == "recovered" for one in own), len(own)

@@ -6,12 +6,13 @@ from functools import partial
 from pathlib import Path
 
 from hardgap.report.document import Content, markdown
-from hardgap.studies.atlas.cells import atlas_runs, atlas_words, cells_of, forecast_table, trained_in_results
+from hardgap.studies.atlas.cells import atlas_runs, cells_of, forecast_table, trained_in_results
 from hardgap.studies.atlas.figure import draw_atlas
 from hardgap.studies.atlas.forecast import every_rule
 from hardgap.studies.atlas.missed import missed_table, missed_words
 from hardgap.studies.atlas.opened import opened_table, opened_words
 from hardgap.studies.atlas.study import missed, opened
+from hardgap.studies.atlas.words import atlas_words
 from hardgap.studies.ledger import kept_in
 from hardgap.studies.measure import measure, taken_in
 

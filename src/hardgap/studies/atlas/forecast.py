@@ -21,8 +21,9 @@ from hardgap.worlds.automaton.identify.evidence import every_row
 from hardgap.worlds.automaton.rule import Rule
 
 KNOWN_BEFORE = tuple(sorted(map(int, (*RULES_OF_FORECAST, *TRAINED_50))))
-"""Rules whose eight gaps had been trained when the forecast was written, so that they do not test it: those of
-`tempered/forecast`, whose runs are the atlas's own, and of `tempered/target`, the same but for when they end."""
+"""Rules whose eight gaps had been trained when the forecast was written, so that neither they nor their images test
+it: those of `tempered/forecast`, whose runs are the atlas's own, and of `tempered/target`, the same but for when they
+end."""
 UNROLLED = 4
 """Steps that the recipe unrolls, and so all that what is visible can testify to."""
 
@@ -81,6 +82,15 @@ def images(rule: Rule, pattern: int) -> list[tuple[Rule, int]]:
     found = [(rule, pattern), (rule.reflected(), int(f"{pattern:03b}"[::-1], 2))]
     found += [(image.complemented(), image.patterns - 1 - place) for image, place in found]
     return list(dict.fromkeys(found))
+
+
+def is_new(rule: Rule, pattern: int) -> bool:
+    """Whether neither the gap nor an image of it had been trained when the forecast was written: it tests it.
+
+    >>> is_new(Rule(1, 124), 6), is_new(Rule(1, 8), 2)
+    (False, True)
+    """
+    return not any(image.number in KNOWN_BEFORE for image, _ in images(rule, pattern))
 
 
 def write_forecast(path: Path) -> None:

@@ -10,7 +10,7 @@ from hardgap.core.table import Table
 from hardgap.core.wording import listed, plural
 from hardgap.report.document import NOT_YET, paragraph
 from hardgap.studies.atlas.cells import Trained, settled
-from hardgap.studies.atlas.study import SEEDS
+from hardgap.studies.atlas.study import IMAGES, RECIPE, SEEDS
 from hardgap.worlds.automaton.rule import parse_rule
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def missed_table(result: StudyResult) -> Table:
         shares = [_share(plain), _share(rounded), _share(images) if images else ""]
         rows.append([rule, hidden, *shares, _ends(plain), _ends(rounded)])
     ends = ["other runs answer as", "other rounded runs answer as"]
-    title = f"Determined gaps that the atlas's run missed, {result.scale} scale"
+    title = f"Determined gaps that the atlas's run missed, one or more of each problem, {result.scale} scale"
     return Table(title, ["rule", "hidden", *right, *ends], rows, right, ends)
 
 
@@ -47,14 +47,24 @@ def missed_words(result: StudyResult) -> str:
     open_gaps = len(found) - len(whole)
     left = [f"Rule {rule} ({parse_rule(rule).pattern_text(pattern)})"
             for (rule, pattern), ways in whole.items() if not any(map(_recovered, ways[:2]))]  # fmt: skip
-    images = [end for _, _, ends in found.values() for end in ends]
     return paragraph(
-        f"Of {plural(len(whole), 'determined gap')} that the atlas's run missed, one of two other seeds recovers "
-        f"{seeds}; with three tenths of what is fed back rounded, one of three seeds recovers {rounded}. "
+        f"Of each problem that a run of the atlas missed, the first gap that was missed was looked into: "
+        f"{plural(len(whole), 'gap')}. One of two other seeds recovers {seeds} of them; with three tenths of what is "
+        f"fed back rounded, one of three seeds recovers {rounded}. "
         f"{f'Neither recovers {listed(left)}.' if left else 'One or the other recovers all.'}"
-        f"{f' Of their images {len(images)} are trained, and {_recovered(images)} recovered.' if images else ''}"
+        f"{_image_words(result)}"
         f"{f' Missed and not looked into yet: {open_gaps}.' if open_gaps else ''}"
     )
+
+
+def _image_words(result: StudyResult) -> str:
+    """Of images that are no row themselves, each once: two rows may be images of one another."""
+    own = {arm.runs[0].id for arm in result.arms if arm.labels["way"] == RECIPE and arm.runs}
+    arms = [arm for arm in result.arms if arm.labels["way"] == IMAGES]
+    ended = {run.id: end for arm in arms for run, end in zip(arm.runs, _ended(arm), strict=True) if run.id not in own}
+    if not ended:
+        return ""
+    return f" Of the {len(ended)} of their other images that are trained, {_recovered([*ended.values()])} recovered."
 
 
 def recovered_by_rounding(result: StudyResult) -> set[tuple[str, int]]:

@@ -100,7 +100,7 @@ def opened_words(result: StudyResult, again: StudyResult) -> str:
     missed = missed_by_all(again)
     left = [_gap(gap) for gap in missed if gap not in found]
     told = [f"Of {plural(len(missed), 'gap')} that three seeds miss, one network each of {len(found)} is opened"]
-    told.append(f" ({listed(left)} not: trained again it came out otherwise, or was not). " if left else ". ")
+    told.append(f" ({listed(left)} not: it came out otherwise when trained again, or was not). " if left else ". ")
     for verdict, said in WORDS.items():
         gaps = [gap for gap, one in found.items() if one["verdict"] == verdict]
         rounded = sum(gap in helped for gap in gaps)

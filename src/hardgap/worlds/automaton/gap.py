@@ -155,7 +155,7 @@ def draw_hidden(rule: Rule, k: int, *, seed: int, ones: int | None = None) -> tu
     (8, 3)
     """
     if not 0 < k < rule.patterns:
-        raise BadInput(f"k={k}: Rule {rule.name} can hide 1 to {rule.patterns - 1} patterns")
+        raise BadInput(f"k {k}: Rule {rule.name} can hide 1 to {rule.patterns - 1} patterns", of="k")
     if seed < 0:
         raise BadInput(f"seed {seed}: a seed is not negative")
     rng = np.random.default_rng([seed, k])
