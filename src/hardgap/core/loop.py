@@ -47,11 +47,19 @@ class Adam(Moments, Protocol):
     @property
     def param_groups(self) -> list[dict[str, Any]]: ...
     def zero_grad(self, set_to_none: bool = True) -> None: ...
+    def clip(self, most: float) -> None: ...
     def step(self) -> object: ...
 
 
+class PlainAdam(torch.optim.Adam):
+    """PyTorch's, which can clip what it is given."""
+
+    def clip(self, most: float) -> None:
+        torch.nn.utils.clip_grad_norm_(self.param_groups[0]["params"], most)
+
+
 def plain_adam(model: nn.Module, chosen: Optimiser) -> Adam:
-    return torch.optim.Adam(model.parameters(), lr=chosen.learning_rate, fused=chosen.fused or None)
+    return PlainAdam(model.parameters(), lr=chosen.learning_rate, fused=chosen.fused or None)
 
 
 def learning_rate_at(spec: Optimiser, step: int, steps: int) -> float:
@@ -133,7 +141,7 @@ class Trainer:
             loss.backward()  # type: ignore[no-untyped-call]
             total += float(loss.detach())
         if self.optimiser.clip is not None:
-            torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.optimiser.clip)
+            adam.clip(self.optimiser.clip)
         adam.step()
         self.updated(total)
 

@@ -1,12 +1,14 @@
-"""Adam's update in one call is torch's, to the last digits, and its state is interchangeable."""
+"""Clipping and Adam's update, in a call each, are torch's to the last digits; the state is interchangeable."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 
+import pytest
 import torch
 
+from hardgap.core.loop import PlainAdam
 from hardgap.nn.native import engine
 from hardgap.nn.native.adam import NativeAdam
 from hardgap.nn.native.library import load
@@ -40,6 +42,28 @@ def test_updates_are_those_of_torch(build: str) -> None:
         assert mine[index].keys() == other[index].keys()
         assert mine[index]["step"] == other[index]["step"]
         torch.testing.assert_close(mine[index]["exp_avg_sq"], other[index]["exp_avg_sq"], atol=0, rtol=1e-5)
+
+
+@pytest.mark.parametrize("most", [1e-3, 1.0, 1e6])
+@pytest.mark.parametrize("odd", [1.0, 1e25, float("inf"), float("nan")])
+def test_clipping_is_that_of_torch(build: str, most: float, odd: float) -> None:
+    """Also of a gradient whose rows do not lie one after another; what is small enough stays as it is, to the bit."""
+    ours, theirs = fresh(), fresh()
+    for own, other in zip(ours[:-1], theirs[:-1], strict=True):  # the last has no gradient
+        own.grad, other.grad = own.detach() / 2, own.detach() / 2
+    for grad in (ours[0].grad, theirs[0].grad):
+        assert grad is not None
+        grad[3, 5] = odd
+    assert ours[0].grad is not None
+    ours[0].grad = ours[0].grad.T.contiguous().T
+    before = [own.grad.clone() for own in ours if own.grad is not None]
+    NativeAdam(ours, 1e-3, load(build)).clip(most)
+    PlainAdam(theirs, lr=1e-3).clip(most)
+    assert ours[-1].grad is None
+    for own, other in zip(ours[:-1], theirs[:-1], strict=True):
+        torch.testing.assert_close(own.grad, other.grad, atol=0, rtol=1e-5, equal_nan=True)
+    if (odd, most) == (1.0, 1e6):
+        assert all(own.grad is not None and torch.equal(own.grad, old) for own, old in zip(ours, before, strict=False))
 
 
 def test_a_state_goes_on_bitwise(build: str) -> None:

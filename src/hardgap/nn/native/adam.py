@@ -1,4 +1,4 @@
-"""Adam's update as one call: the formulas of `torch.optim.Adam`, and a state of the same form.
+"""Clipping and Adam's update, a call each: the formulas of PyTorch, and a state of the same form as its Adam's.
 
 It does not derive from PyTorch's class, whose constructor imports a compiler: seconds for every worker.
 """
@@ -6,7 +6,7 @@ It does not derive from PyTorch's class, whose constructor imports a compiler: s
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
@@ -24,44 +24,63 @@ BETAS, EPS = (0.9, 0.999), 1e-8
 
 
 class NativeAdam:
-    """For parameters that the native engine gives gradients: float32, on the CPU, contiguous."""
+    """For parameters that the native engine gives gradients, all of them at once: float32, on the CPU, contiguous."""
 
     def __init__(self, parameters: Iterable[Tensor], lr: float, library: Library) -> None:
         self.param_groups: list[dict[str, Any]] = [{"lr": lr}]
         self._parameters, self._library = list(parameters), library
-        self._state: dict[int, dict[str, Tensor]] = {}
+        self._steps, self._moments = 0, dict[int, tuple[Tensor, Tensor]]()
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         for parameter in self._parameters:
             parameter.grad = None
 
+    def clip(self, most: float) -> None:
+        gradients = list(self._gradients().values())
+        self._library.clip(len(gradients), _sizes(gradients), pointers(gradients), most)
+
     def step(self) -> None:
-        trained = {i: p.grad.contiguous() for i, p in enumerate(self._parameters) if p.grad is not None}
-        states = [self._state_of(i) for i in trained]
-        for state in states:
-            state["step"] += 1
-        if not trained:
+        gradients = self._gradients()
+        if not gradients:
             return
-        given = [self._parameters[i] for i in trained]
+        self._steps += 1
+        given = [self._parameters[place] for place in gradients]
+        means, squares = zip(*map(self._moments_of, gradients), strict=True)
         self._library.adam(
-            len(given), (ctypes.c_int64 * len(given))(*[p.numel() for p in given]), pointers(given),
-            pointers(list(trained.values())), pointers([state["exp_avg"] for state in states]),
-            pointers([state["exp_avg_sq"] for state in states]), self.param_groups[0]["lr"], *BETAS, EPS,
-            float(states[0]["step"]),
+            len(given), _sizes(given), pointers(given), pointers(list(gradients.values())), pointers(means),
+            pointers(squares), self.param_groups[0]["lr"], *BETAS, EPS, self._steps,
         )  # fmt: skip
         torch.autograd.graph.increment_version(given)
 
     def state_dict(self) -> dict[str, Any]:
-        return {"state": dict(self._state), "param_groups": self.param_groups}
+        count = torch.tensor(float(self._steps))
+        own = {place: {"step": count, "exp_avg": one, "exp_avg_sq": two} for place, (one, two) in self._moments.items()}
+        return {"state": own, "param_groups": self.param_groups}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        self._state = {i: {key: value.clone() for key, value in own.items()} for i, own in state["state"].items()}
+        own = state["state"]
+        self._moments = {place: (one["exp_avg"].clone(), one["exp_avg_sq"].clone()) for place, one in own.items()}
+        self._steps = max((int(one["step"]) for one in own.values()), default=0)
 
-    def _state_of(self, index: int) -> dict[str, Tensor]:
-        if index not in self._state:
-            zeros = [torch.zeros_like(self._parameters[index]) for _ in range(2)]
-            self._state[index] = {"step": torch.tensor(0.0), "exp_avg": zeros[0], "exp_avg_sq": zeros[1]}
-        return self._state[index]
+    def _gradients(self) -> dict[int, Tensor]:
+        """Of the parameters that have one, by their place; the kernel reads and writes them where they lie."""
+        found = {}
+        for place, parameter in enumerate(self._parameters):
+            if (gradient := parameter.grad) is not None:
+                if not gradient.is_contiguous():
+                    gradient = parameter.grad = gradient.contiguous()
+                found[place] = gradient
+        return found
+
+    def _moments_of(self, place: int) -> tuple[Tensor, Tensor]:
+        if place not in self._moments:
+            like = self._parameters[place].detach()
+            self._moments[place] = torch.zeros_like(like), torch.zeros_like(like)
+        return self._moments[place]
+
+
+def _sizes(tensors: Sequence[Tensor]) -> ctypes.Array[ctypes.c_int64]:
+    return (ctypes.c_int64 * len(tensors))(*[tensor.numel() for tensor in tensors])
 
 
 def adam_for(model: nn.Module, chosen: Optimiser) -> Adam:

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._utils import _unflatten_dense_tensors
 from torch.autograd.function import once_differentiable
 
 from hardgap.nn.native.library import Library
@@ -160,10 +161,10 @@ def _each_step(steps: int, *arrays: Tensor | None) -> ctypes.Array[ctypes.c_void
     return (ctypes.c_void_p * len(found))(*found)
 
 
-def split(flat: Tensor, parameters: Sequence[Tensor]) -> list[Tensor]:
+def split(flat: Tensor, parameters: Sequence[Tensor]) -> tuple[Tensor, ...]:
     """Parts of one array in the shapes of the parameters."""
-    parts = torch.split_with_sizes(flat, [p.numel() for p in parameters])
-    return [part.view(p.shape) for part, p in zip(parts, parameters, strict=True)]
+    parts: tuple[Tensor, ...] = _unflatten_dense_tensors(flat, parameters)  # type: ignore[no-untyped-call]
+    return parts
 
 
 def addresses_in(flat: Tensor, parameters: Sequence[Tensor]) -> ctypes.Array[ctypes.c_void_p]:

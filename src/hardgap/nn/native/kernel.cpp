@@ -1,5 +1,5 @@
 // What Python calls (library.py): the encoder alone and its whole unrolled loss; the encoder-decoder's loss, logits and
-// greedy answers; Adam's update.
+// greedy answers; clipping, Adam's update.
 //
 // `sizes` are the network's, as network.h and seq2seq.h have them; memory is the caller's, a multiple of 64 bytes
 // from 0 and as large as the `…_floats` function says. Nothing here allocates more than a few words or starts a thread.
@@ -7,7 +7,7 @@
 #include "seq2seq.h"
 
 // Raise it with every change that may change a bit of a result.
-constexpr int VERSION = 2;
+constexpr int VERSION = 3;
 
 // One group after another: f(first row, rows)
 template <class F> INLINE void in_groups(long rows, long group, F f) {
@@ -42,6 +42,15 @@ INLINE double cross_entropy(float z, float y, float *gradient) {
     float e = expf(-fabsf(z));
     *gradient = (z >= 0 ? 1 / (1 + e) : e / (1 + e)) - y;
     return (z > 0 ? z : 0) - z * y + log1pf(e);
+}
+
+INLINE double sum_of_squares(long n, const float *x) {
+    vf total{};
+    long i = 0;
+    for (; i + VL <= n; i += VL) total += load(x + i) * load(x + i);
+    double found = sum(total);
+    for (; i < n; i++) found += double(x[i]) * x[i];
+    return found;
 }
 
 namespace {
@@ -292,6 +301,18 @@ void hardgap_greedy(const int32_t *sizes, const float *const *parameters, long r
                 of_group[r * (steps + 1) + t + 1] = w.greedy.choose(r, confidence + (first + r) * steps + t);
         }
     });
+}
+
+// Gradients, `count` tensors of `sizes` numbers each, times what makes their norm `most` if it is larger, as
+// torch.nn.utils.clip_grad_norm_ does.
+void hardgap_clip(long count, const int64_t *sizes, float *const *gradients, double most) {
+    DenormalsAreZero on;
+    double squares = 0;
+    for (long t = 0; t < count; t++) squares += sum_of_squares(sizes[t], gradients[t]);
+    const float by = most / (sqrt(squares) + 1e-6);
+    if (by >= 1) return;  // NaN goes on, and makes every gradient NaN
+    for (long t = 0; t < count; t++)
+        for (int64_t i = 0; i < sizes[t]; i++) gradients[t][i] *= by;
 }
 
 // Adam as torch.optim.Adam has it without weight decay, for `count` tensors of `sizes` numbers each.

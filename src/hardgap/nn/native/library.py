@@ -29,6 +29,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "seq2seq_logits": (None, [P, P, L, L, P, P, P, P]),
     "greedy_floats": (L, [P, L]),
     "greedy": (None, [P, P, L, L, P, P, P, P]),
+    "clip": (None, [L, P, P, D]),
     "adam": (None, [L, P, P, P, P, P, D, D, D, D, D]),
 }
 

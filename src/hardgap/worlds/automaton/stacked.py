@@ -63,7 +63,7 @@ class StackedAutomaton:
             return {}
         drawn: dict[str, list[Tensor]] = {"normal": [], "hot": [], "uniform": []}
         for piece in task.pieces(rows):
-            like = torch.empty(len(piece), task.run.width, dtype=task.dtype, device=task.device)
+            like = torch.empty(piece.stop - piece.start, task.run.width, dtype=task.dtype, device=task.device)
             each = [self._after_a_timestep(like) for _ in range(self._regime.steps - 1)]
             for name in drawn:
                 drawn[name].append(torch.stack([one[name] for one in each]))

@@ -111,7 +111,7 @@ class AutomatonTask:
 
     def losses(self, model: nn.Module, step: int) -> Iterator[Tensor]:
         chosen = self.batch_rows(step)
-        states, supervised = (part[:, chosen].to(self.dtype) for part in self.training)
+        states, supervised = (part.index_select(1, chosen).to(self.dtype) for part in self.training)
         weights = torch.tensor(
             self.unrolling.weights or (1.0,) * self.unrolling.steps, dtype=self.dtype, device=self.device
         )
@@ -120,9 +120,10 @@ class AutomatonTask:
             rows, targets, mask = states[0, piece], states[1:, piece], supervised[:, piece]
             yield unrolled_loss(model, rows, targets, mask, self.unrolling, step) / weight
 
-    def pieces(self, rows: int) -> tuple[Tensor, ...]:
-        """The places of a batch's rows, cut into what is computed at once."""
-        return torch.arange(rows, device=self.device).chunk(max(1, round(rows * self.run.width / CELLS_PER_PIECE)))
+    def pieces(self, rows: int) -> list[slice]:
+        """A batch's rows, cut into what is computed at once."""
+        most = -(-rows // max(1, round(rows * self.run.width / CELLS_PER_PIECE)))
+        return [slice(first, min(first + most, rows)) for first in range(0, rows, most)]
 
     def score(self, model: nn.Module, step: int) -> Score:
         predicted = predict_rollout(model, self._test_rows, len(self._test.targets))
