@@ -140,7 +140,7 @@ def test_an_engine_that_is_not_here_is_refused_in_a_sentence_and_nothing_is_lost
     checkpoints.remove()
     checkpoints.save_state(tensors, meta | {"engines": ["native avx512, kernel 0, g++ 1.0"]})
     with pytest.raises(
-        BadInput, match=r"cannot go on as it began: the engine .*kernel 0.* HARDGAP_ENGINE takes another"
+        BadInput, match=r"cannot go on as it began: the engine .*kernel 0.* --engine native or eager takes another"
     ):
         trained(store, run)
     store.release(run.id, me())
@@ -149,15 +149,23 @@ def test_an_engine_that_is_not_here_is_refused_in_a_sentence_and_nothing_is_lost
     assert store.get(run.id).versions["engine"] == "native avx512, kernel 0, g++ 1.0, then eager"
 
 
-def test_a_shorter_run_of_an_engine_that_is_gone_is_passed_over(store: Store, tiny: Tiny) -> None:
+def test_a_shorter_run_of_an_engine_that_is_gone_is_passed_over_and_named(
+    store: Store, tiny: Tiny, asked: Callable[[str], None], capsys: pytest.CaptureFixture[str]
+) -> None:
     short, long = (tiny(budget={"steps": steps, "evaluate_every": 3}) for steps in (6, 9))
     trained(store, short)
     checkpoints = Checkpoints(store.folder, short.id)
     tensors, meta = state(store, short)
     checkpoints.remove()
     checkpoints.save_state(tensors, meta | {"engines": ["native avx512, kernel 0, g++ 1.0"]})
+    trained(store, long, stop_after=2)
+    told = f"run {short.id} has the first 6 steps, made with native avx512, kernel 0, g++ 1.0, which is not here"
+    assert told in capsys.readouterr().err
+    assert store.get(long.id).step == 2
+    Checkpoints(store.folder, long.id).remove()
+    asked("eager")
     trained(store, long)
-    assert store.get(long.id).versions["engine"] == engine.current_name()
+    assert store.get(long.id).versions["engine"] == "native avx512, kernel 0, g++ 1.0, then eager"
 
 
 def test_retraining_takes_the_engine_of_the_result(tmp_path: Path, tiny: Tiny, asked: Callable[[str], None]) -> None:

@@ -26,7 +26,7 @@ from hardgap.report.render import RENDERERS, Format
 StoreFolder = Annotated[Path, Parameter(name="--store", env_var="HARDGAP_STORE", help="Folder that keeps the runs.")]
 Engine = Annotated[
     Literal["auto", "native", "eager"] | None,
-    Parameter(name="--engine", help="What computes; a run that has begun goes on with its own if not given."),
+    Parameter(name="--engine", help="What computes; a run that has begun goes on with its own if not given, or auto."),
 ]
 Stack = Annotated[
     int | None,

@@ -84,7 +84,6 @@ def train(
         hardgap train 150 --hide 2
         hardgap train D --hide-random 8 --unroll hard --seed 3
         hardgap train 150 --hide 3 --recipe tempered
-        hardgap train 150 --hide 3 --recipe tempered --width 101 --positions spread --rounded 0.3
         hardgap train "L1 ^ (C & R1)" --hide 5 --temperature 4:1:400
         hardgap train 30 --hide 3 --model mypackage.nets:make
     """

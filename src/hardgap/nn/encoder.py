@@ -143,7 +143,8 @@ class Encoder(nn.Module):
         self.logits = Named()
 
     def forward(self, cells_BW: Tensor) -> Tensor:
-        network = network_of(self, cells_BW, PARTS)
+        own = "eager" in self.__dict__ or type(self).eager is not Encoder.eager  # somebody's own, which is to compute
+        network = None if own else network_of(self, cells_BW, PARTS)
         return self.eager(cells_BW) if network is None else logits(network, cells_BW, self.eager)
 
     def eager(self, cells_BW: Tensor) -> Tensor:

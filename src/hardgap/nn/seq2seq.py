@@ -240,7 +240,7 @@ class Seq2Seq(nn.Module):
 
     def native_network(self) -> native.Network | None:
         """This network as the native engine takes it, where it can stand in for what PyTorch computes."""
-        return native.network_of(self, PARTS)
+        return native.network_of(self, PARTS) if type(self) is Seq2Seq else None
 
     def native_loss(self, inputs_BS: Tensor, sequences_BT: Tensor) -> Tensor | None:
         """The mean cross-entropy of all tokens but the first in one call, or None where PyTorch has to do it."""

@@ -141,9 +141,13 @@ class Execution:
             engine.named(began)
         except BadInput as error:
             raise BadInput(
-                f"run {self.run.id} cannot go on as it began: {error}; HARDGAP_ENGINE takes another"
+                f"run {self.run.id} cannot go on as it began: {error}; --engine native or eager takes another"
             ) from error
         return began
+
+    def _takes(self, began: str) -> bool:
+        """Whether what an engine began may be gone on with: by that engine, or by one that was asked for."""
+        return self.engine not in ("auto", engine.ANY) or engine.is_here(began)
 
     def _record_engine(self, *, stacked: bool) -> None:
         library = library_of(self.trainer.model)
@@ -178,9 +182,10 @@ class Execution:
             except CorruptFile as error:
                 print(f"hardgap: {error}; passed over", file=sys.stderr)
                 continue
-            chosen = self.engine not in ("auto", engine.ANY)
-            here = chosen or (found is not None and engine.is_here(_engines(found[1])[-1]))
-            if found is not None and here and self._is_mine():
+            if found is not None and not self._takes(began := _engines(found[1])[-1]):
+                told = f"run {run_id} has the first {budget.steps} steps, made with {began}, which is not here"
+                print(f"hardgap: {told}; with --engine native this one goes on from there", file=sys.stderr)
+            elif found is not None and self._is_mine():
                 self.checkpoints.take_snapshots(shorter, self.run)
                 self.checkpoints.save_state(*found)
                 self.store.checkpointed(self.run.id, self.owner, self.store.get(run_id).seconds)

@@ -42,15 +42,47 @@ def test_without_a_compiler_there_is_a_reason(monkeypatch: pytest.MonkeyPatch, t
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_library_of_another_source_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_of_another_source_is_not_used_and_that_is_said_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     if not engine.state_of("portable").startswith("ready"):
         pytest.skip(engine.state_of("portable"))
-    library.load.cache_clear()
+    for cached in (library.load, engine._asked, engine._tell_once):
+        cached.cache_clear()
+    monkeypatch.delenv(engine.VARIABLE, raising=False)
     monkeypatch.setattr(library, "source_hash", lambda: "another")
     try:
         assert "was built from another source" in engine.state_of("portable")
+        for _ in range(2):
+            engine.choose(None)
+        assert engine.current() is None
+        (said,) = capsys.readouterr().err.splitlines()
+        assert said.startswith("hardgap: the native engine is left out: kernel-portable.so was built from another")
+        monkeypatch.setitem(library.SIGNATURES, "later", (None, []))  # an older library lacks what came since
+        assert "was built from another source" in engine.state_of("avx2")
     finally:
-        library.load.cache_clear()
+        for cached in (library.load, engine._asked):
+            cached.cache_clear()
+
+
+@needs_compiler
+def test_what_a_compiler_cannot_make_is_left_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """One that knows of no AVX-512 makes the other builds; the best of these computes then."""
+    compiler = tmp_path / "old-compiler"
+    compiler.write_text(f"""#!/bin/sh
+case "$*" in *avx512*) echo "cc1plus: note: old" >&2; echo "cc1plus: error: no avx512" >&2; exit 1;; esac
+exec {COMPILER} "$@" -O0
+""")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CXX", str(compiler))
+    made, folder = {name for name in building.BUILDS if name != "avx512"}, tmp_path / "made"
+    folder.mkdir()
+    assert {path.name for path in building.build_all(folder)} == {f"kernel-{name}.so" for name in made}
+    assert {path.name for path in folder.iterdir()} == {f"kernel-{name}.so" for name in made}
+    assert library.load(None, folder).build == next(name for name in library.fitting_builds() if name in made)
+    monkeypatch.setattr(building, "BUILDS", {"avx512": ("-mavx512f",)})
+    with pytest.raises(building.CannotBuildError, match=r"fails: cc1plus: error: no avx512$"):
+        building.build_all(folder)
 
 
 def test_what_is_no_library_is_not_used(tmp_path: Path) -> None:
@@ -115,3 +147,4 @@ def test_a_wheel_carries_every_build_or_none(tmp_path: Path) -> None:
     assert "no native engine, training will be slower" in done.stdout + done.stderr
     (plain,) = (tmp_path / "without").iterdir()
     assert plain.name.endswith("py3-none-any.whl")
+    assert not any(name.endswith(".so") for name in zipfile.ZipFile(plain).namelist())

@@ -44,6 +44,7 @@ CHANGES: dict[str, Callable[[Encoder], Any]] = {
     "a parametrised weight": lambda m: nn.utils.parametrizations.weight_norm(m.readout),
     "another epsilon": lambda m: setattr(m.layers[0].norm1, "eps", 1e-3),
     "a layer more, of other heads": lambda m: setattr(m.layers[1].attention, "heads", 4),
+    "heads that do not divide it": lambda m: [setattr(layer.attention, "heads", 3) for layer in m.layers],
     "double": lambda m: m.double(),
     "one weight in double": lambda m: m.readout.double(),
     "on no device": lambda m: m.to("meta"),
@@ -55,6 +56,19 @@ def test_a_changed_network_is_left_to_pytorch(model: Encoder, change: str) -> No
     assert fits(model)
     CHANGES[change](model)
     assert not fits(model)
+
+
+class Silent(Encoder):
+    def eager(self, cells_BW: Tensor) -> Tensor:
+        return cells_BW * 0
+
+
+def test_an_encoder_that_computes_in_a_way_of_its_own_does(model: Encoder) -> None:
+    with engine.using("native"):
+        assert not Silent(7, dim=8, heads=2)(CELLS).any()
+        assert model(CELLS).all()
+        model.eager = lambda cells: cells * 0  # type: ignore[method-assign]
+        assert not model(CELLS).any()
 
 
 def test_cells_of_another_kind_are_left_to_pytorch(model: Encoder) -> None:

@@ -52,6 +52,8 @@ REGIMES: dict[str, dict[str, Any]] = {
     },
 }  # fmt: skip
 SIZES: dict[str, dict[str, int]] = {
+    "narrowest": {"width": 3, "dim": 6, "heads": 3, "ffn": 5, "rows": 7},
+    "widest": {"width": 256, "dim": 8, "heads": 2, "ffn": 16, "rows": 2},
     "small": {"width": 11, "dim": 16, "heads": 2, "ffn": 24, "rows": 15},
     "the paper's": {"width": 101, "dim": 64, "heads": 4, "ffn": 128, "rows": 2},
 }

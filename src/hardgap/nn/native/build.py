@@ -34,14 +34,14 @@ def library_path(build: str, folder: Path = HERE) -> Path:
 
 def source_hash() -> str:
     """Of everything that the library is made from."""
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(repr((FLAGS, BUILDS)).encode())
     for name in SOURCES:
         digest.update((HERE / name).read_bytes())
     return digest.hexdigest()[:12]
 
 
 def build_all(folder: Path = HERE, extra: tuple[str, ...] = ()) -> list[Path]:
-    """Compile every build into a folder, all at the same time."""
+    """Compile every build into a folder, all at the same time; those that the compiler can make."""
     compiler = os.environ.get("CXX") or next(filter(shutil.which, ("c++", "g++", "clang++")), None)
     if compiler is None:
         raise CannotBuildError("there is no C++ compiler (c++, g++ or clang++)")
@@ -56,11 +56,17 @@ def build_all(folder: Path = HERE, extra: tuple[str, ...] = ()) -> list[Path]:
         for path, flags in made.items()
     ]
     said = [process.communicate()[1] for process in running]
-    for process, path, errors in zip(running, made, said, strict=True):
-        if process.returncode:
-            raise CannotBuildError(f"{compiler} failed on {path.name}: {errors.strip().splitlines()[:1]}")
-        Path(f"{path}.part").replace(path)
-    return list(made)
+    for process, path in zip(running, made, strict=True):
+        part = Path(f"{path}.part")
+        part.unlink(missing_ok=True) if process.returncode else part.replace(path)
+    if all(process.returncode for process in running):
+        raise CannotBuildError(f"{compiler} fails: {_first_error(said[-1])}")
+    return [path for process, path in zip(running, made, strict=True) if not process.returncode]
+
+
+def _first_error(said: str) -> str:
+    lines = said.strip().splitlines()
+    return next((line for line in lines if "error" in line), "".join(lines[:1]))
 
 
 def _version(compiler: str) -> str:

@@ -9,13 +9,14 @@ its config.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 
 from hardgap.core.errors import BadInput
-from hardgap.nn.native.library import Library, MissingLibraryError, load, runs_here
+from hardgap.nn.native.library import Library, MissingLibraryError, is_built, load, runs_here
 
 VARIABLE = "HARDGAP_ENGINE"
 EAGER = "eager"
@@ -65,7 +66,14 @@ def choose(engine: str | None) -> None:
     """Take an engine for this process and those it starts; None leaves what the environment says."""
     if engine is not None:
         os.environ[VARIABLE] = engine
-    _asked(asked())  # a wrong choice is said before anything is trained
+    library = _asked(asked())  # a wrong choice is said before anything is trained
+    if library is None and asked() == "auto" and is_built():
+        _tell_once(f"hardgap: the native engine is left out: {state_of(None)}")
+
+
+@cache
+def _tell_once(said: str) -> None:
+    print(said, file=sys.stderr)
 
 
 @contextmanager

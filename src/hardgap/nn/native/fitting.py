@@ -48,9 +48,9 @@ def network_of(encoder: nn.Module, cells: Tensor, parts: Collection[type]) -> Ne
 
 
 def is_hooked(module: nn.Module) -> bool:
-    """Whether calling the module does more than its forward, or its forward is not its class's."""
+    """Whether calling the module does more than its forward, or what computes is not its class's."""
     hooks = module._forward_hooks or module._forward_pre_hooks or module._backward_hooks or module._backward_pre_hooks
-    return bool(hooks) or "forward" in module.__dict__
+    return bool(hooks) or not {"forward", "eager"}.isdisjoint(module.__dict__)
 
 
 def collect(module: nn.Module, prefix: str, parts: Collection[type], found: dict[str, Tensor | None]) -> bool:
@@ -104,7 +104,7 @@ def _sizes(heads: list[int], tensors: list[Tensor]) -> tuple[int, int, int, int,
     """Width, dimensions, heads, hidden units, layers; all 0 where layers differ or do not fit."""
     width, dim = tensors[0].shape if tensors[0].ndim == 2 else (0, 0)
     ffn = len(tensors[3 + 2 * OF_A_LAYER.index("ffn.expand")]) if heads else 0
-    if len(set(heads)) != 1 or not LEAST_DIM <= dim <= MOST_DIM or ffn > MOST_FFN:
+    if len(set(heads)) != 1 or not LEAST_DIM <= dim <= MOST_DIM or dim % heads[0] or ffn > MOST_FFN:
         return 0, 0, 0, 0, 0
     return width, dim, heads[0], ffn, len(heads)
 

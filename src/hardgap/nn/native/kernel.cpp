@@ -19,7 +19,7 @@ struct Feedback {
     const float *inverse_temperature, *noise, *rounded;
     float *dinverse_temperature;
 };
-// 1 / T, or the slope where gradients pass straight through; as in training/unrolling.py
+// 1 / T, or the slope where gradients pass straight through; as in worlds/automaton/unrolling.py
 struct Regime {
     float inverse_temperature;  // of all cells, where `Feedback` has none of its own
     float backward;             // 0: the value's own gradient; > 0: that of a sigmoid at this 1 / T; < 0: a slope of 1/4

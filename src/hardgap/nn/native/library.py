@@ -52,33 +52,54 @@ class Library:
 
 @cache
 def load(build: str | None = None, folder: Path | None = None) -> Library:
-    """A build by its name, or the best for this processor; `MissingLibraryError` says why not."""
+    """A build by its name, or the best that is here for this processor; `MissingLibraryError` says why not."""
     if build is None:
-        build = best_build(folder)
+        return _best(folder)
     path = library_path(build, folder) if folder else library_path(build)
     if not path.exists():
         raise MissingLibraryError(f"{path.name} was not built; `python -m hardgap.nn.native.build` builds it")
     try:
         handle = ctypes.CDLL(str(path))
-        for name, (result, arguments) in SIGNATURES.items():
-            function = getattr(handle, f"hardgap_{name}")
-            function.restype, function.argtypes = result, arguments
+        _declare(handle, "source")
+        if handle.hardgap_source().decode() != source_hash():
+            raise MissingLibraryError(
+                f"{path.name} was built from another source; `python -m hardgap.nn.native.build` builds it again"
+            )
+        _declare(handle, *SIGNATURES)
     except (OSError, AttributeError) as error:
         raise MissingLibraryError(f"{path.name} cannot be loaded: {error}") from error
-    if handle.hardgap_source().decode() != source_hash():
-        raise MissingLibraryError(
-            f"{path.name} was built from another source; `python -m hardgap.nn.native.build` builds it again"
-        )
     name = f"native {build}, kernel {handle.hardgap_version()}, {handle.hardgap_compiler().decode()}"
     return Library(build, name, handle)
 
 
-def best_build(folder: Path | None = None) -> str:
-    """The fastest build that this processor can run."""
-    return NAMES[load("portable", folder).best_vector()]
+def _declare(handle: ctypes.CDLL, *names: str) -> None:
+    for name in names:
+        function = getattr(handle, f"hardgap_{name}")
+        function.restype, function.argtypes = SIGNATURES[name]
+
+
+def _best(folder: Path | None) -> Library:
+    """The fastest that is here; if none is, why not the fastest that could be."""
+    reasons = []
+    for build in fitting_builds(folder):
+        try:
+            return load(build, folder)
+        except MissingLibraryError as reason:
+            reasons.append(reason)
+    raise reasons[0]
+
+
+def fitting_builds(folder: Path | None = None) -> list[str]:
+    """The builds whose instructions this processor has, fastest first."""
+    order = list(BUILDS)
+    return order[order.index(NAMES[load("portable", folder).best_vector()]) :]
 
 
 def runs_here(build: str) -> bool:
     """Whether this processor has the instructions of a build."""
-    order = list(BUILDS)
-    return build in order and order.index(build) >= order.index(best_build())
+    return build in fitting_builds()
+
+
+def is_built() -> bool:
+    """Whether a build is here at all, of whatever source."""
+    return any(library_path(build).exists() for build in BUILDS)

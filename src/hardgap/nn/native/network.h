@@ -51,7 +51,7 @@ struct Network {
     long depth, floats;
     float *real, *readout_weight;
     float readout_bias = 0;
-    Entry embed, qkv;  // of the first layer
+    Entry embed, qkv;  // the embedding; queries, keys and values of the first layer
     std::vector<Layer> layers;
 
     // sizes: {cells in a row, dimensions, heads, hidden units, layers (one or more)}

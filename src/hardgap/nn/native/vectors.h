@@ -86,7 +86,7 @@ INLINE vf exp_negative(vf x) {
     return (vf)((vu)p + ((vu)shifted << 23));  // times 2^n
 }
 
-// Numbers below 1e-38 are made by saturated cells and cost a hundred cycles each: they count as 0 in here.
+// Numbers below 1.2e-38 are made by saturated cells and cost a hundred cycles each: they count as 0 in here.
 struct DenormalsAreZero {
 #if defined(__SSE__)
     unsigned before = _mm_getcsr();

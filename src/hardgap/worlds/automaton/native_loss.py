@@ -26,7 +26,7 @@ def native_loss(
     temperatures: Temperatures,
 ) -> Tensor | None:
     """`unrolled_loss` with its gradients in one call, or None where it has to be computed step by step."""
-    network = _network(model, rows)
+    network = native_network(model, rows)
     fitting = all(is_plain(given) and given.shape == (regime.steps, *rows.shape) for given in (targets, supervised))
     if network is None or not fitting:
         return None
@@ -34,7 +34,8 @@ def native_loss(
     return loss(network, rows, targets, supervised, weights, _feedback(rows, regime, temperatures))
 
 
-def _network(model: nn.Module, rows: Tensor) -> Network | None:
+def native_network(model: nn.Module, rows: Tensor) -> Network | None:
+    """The network as the native engine trains it, or None."""
     if type(model) is not Encoder or is_hooked(model) or rows.requires_grad or not torch.is_grad_enabled():
         return None
     return network_of(model, rows, PARTS)

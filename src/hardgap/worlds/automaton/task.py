@@ -16,6 +16,7 @@ from hardgap.core.task import Batches, Score, pick_device
 from hardgap.nn.build import build_model
 from hardgap.nn.native.adam import library_of
 from hardgap.worlds.automaton.gap import Gap, Trajectory
+from hardgap.worlds.automaton.native_loss import native_network
 from hardgap.worlds.automaton.regime import ROLLOUT_STEPS
 from hardgap.worlds.automaton.run import AutomatonRun
 from hardgap.worlds.automaton.saturation import saturation
@@ -116,7 +117,10 @@ class AutomatonTask:
             self.unrolling.weights or (1.0,) * self.unrolling.steps, dtype=self.dtype, device=self.device
         )
         weight = (weights * supervised.sum((1, 2))).sum().clamp(min=1.0)
-        for piece in self.pieces(len(chosen)):
+        pieces = self.pieces(len(chosen))
+        if len(pieces) > 1 and self.unrolling.own is None and native_network(model, states[0]) is not None:
+            pieces = [slice(len(chosen))]  # the kernel cuts a batch by itself
+        for piece in pieces:
             rows, targets, mask = states[0, piece], states[1:, piece], supervised[:, piece]
             yield unrolled_loss(model, rows, targets, mask, self.unrolling, step) / weight
 
