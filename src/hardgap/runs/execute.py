@@ -141,7 +141,7 @@ class Execution:
             engine.named(began)
         except BadInput as error:
             raise BadInput(
-                f"run {self.run.id} cannot go on as it began: {error}; --engine native or eager takes another"
+                f"run {self.run.id} cannot go on as it began: {error}; HARDGAP_ENGINE=native or eager takes another"
             ) from error
         return began
 
@@ -184,7 +184,7 @@ class Execution:
                 continue
             if found is not None and not self._takes(began := _engines(found[1])[-1]):
                 told = f"run {run_id} has the first {budget.steps} steps, made with {began}, which is not here"
-                print(f"hardgap: {told}; with --engine native this one goes on from there", file=sys.stderr)
+                print(f"hardgap: {told}; HARDGAP_ENGINE=native goes on from there", file=sys.stderr)
             elif found is not None and self._is_mine():
                 self.checkpoints.take_snapshots(shorter, self.run)
                 self.checkpoints.save_state(*found)

@@ -8,12 +8,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import hardgap
+from hardgap.runs.results import RUN_FILE
 
 WHEEL, CLONE = Path("results"), Path("../../results")
 
 
 def own_results() -> Path:
-    """The folder `results` of where the command was called, if there is one; else what came with hardgap."""
-    package = Path(hardgap.__file__).parent
-    places = (Path("results"), package / WHEEL, (package / CLONE).resolve())
-    return next((place for place in places if place.is_dir()), places[0])
+    """The folder `results` of where the command was called, if runs are in it; else what came with hardgap."""
+    here, package = Path("results"), Path(hardgap.__file__).parent
+    if any(RUN_FILE.fullmatch(path.name) for path in here.rglob("*.json")):  # others call a folder so, too
+        return here
+    came = package / WHEEL
+    return came if came.is_dir() else (package / CLONE).resolve()
