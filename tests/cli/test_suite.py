@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
 import pytest
 
+from hardgap.core.run import Run
+from hardgap.runs.store import Store
 from hardgap.suites.card import read_card
 
 from .conftest import Call
@@ -69,7 +72,12 @@ def test_a_network_of_ones_own_is_judged_checked_and_compared(call: Call, tmp_pa
     ("asked", "why"),
     [
         (("run", "gruu", "--quick"), "there is no reference 'gruu' (did you mean gru?)"),
+        (("run", "knn", "--quick"), "there is no reference 'knn' (did you mean KNN?)"),
         (("run", "gru", "--recipe", "hot"), "--recipe hot: choose untempered, tempered"),
+        (
+            ("run", "gru", "--recipe", "temperd"),
+            "--recipe temperd (did you mean tempered?): choose untempered, tempered",
+        ),
         (("run", "gru", "--suite", "v9"), "there is no suite 'v9'; there is v1"),
         (("run", "gru", "--seeds", "0"), "--seeds 0: the suite has 3 of each gap"),
         (("run", "gru", "--seed", "-1"), "--seed -1: a seed is not negative"),
@@ -77,13 +85,12 @@ def test_a_network_of_ones_own_is_judged_checked_and_compared(call: Call, tmp_pa
         (("run", "gru", "--budget", "soon"), "--budget soon: write a time"),
         (("run", "gru", "--no-run"), "there is no store"),
         (("run", "gru", "--add-to", "missing.json"), "missing.json is not a card of a suite"),
-        (("run", "KNN", "--add-to", CARD), "--add-to, --recipe, --seeds and --scale go with networks that are trained"),
-        (("run", "KNN", "--seeds", "1"), "--add-to, --recipe, --seeds and --scale go with networks that are trained"),
         (("run", "conv", "--quick", "--seed", "1", "--add-to", CARD), "that card is about another seed: 0, not 1"),
         (("run", "KNN", "--seed", "-1"), "--seed -1: a seed is not negative"),
         (("verify", CARD, "--seed", "-1"), "--seed -1: a seed is not negative"),
         (("verify", "missing.json"), "missing.json is not a card of a suite"),
         (("compare", "missing.json", "missing.json"), "missing.json is not a card of a suite"),
+        (("show", "missing.json"), "missing.json is not a card of a suite"),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence_before_anything_is_trained(
@@ -110,6 +117,78 @@ def test_a_computed_reference_cannot_be_trained_again(call: Call) -> None:
     code, _, err = call("suite", "verify", "v1-quick-majority.json")
     assert code == 2
     assert "majority is not trained" in err
+
+
+@pytest.mark.parametrize(
+    "ignored",
+    [
+        ("--add-to", CARD),
+        ("--recipe", "untempered"),
+        ("--seeds", "1"),
+        ("--scale", "smoke"),
+        ("--no-run",),
+        ("--budget", "xx"),
+        ("--no-certify",),
+        ("--on", "foo"),
+        ("--workers", "0"),
+        ("--engine", "native"),
+    ],
+)
+def test_what_only_training_heeds_is_refused_where_nothing_is_trained(
+    call: Call, tmp_path: Path, ignored: tuple[str, ...]
+) -> None:
+    code, out, err = call("suite", "run", "KNN", "--quick", *ignored)
+    assert (code, out, list(tmp_path.iterdir())) == (2, "", [])
+    assert err == f"hardgap: {ignored[0]}: KNN is computed at once, nothing is trained\n"
+
+
+def test_a_computed_card_takes_no_other_cards_place(call: Call, tmp_path: Path) -> None:
+    (victim := tmp_path / "victim.json").write_text(CARD.read_text())
+    code, out, err = call("suite", "run", "KNN", "--quick", "--card", "victim.json")
+    assert (code, out, victim.read_text()) == (2, "", CARD.read_text())
+    assert "victim.json has 69 runs that this card would not: name another file with --card" in err
+
+    asked = ("suite", "run", "KNN", "--quick", "--card", "knn.json")
+    assert call(*asked)[0] == 0
+    kept = (tmp_path / "knn.json").read_text()
+    assert call(*asked, "--seed", "1")[0] == 2
+    assert call("suite", "run", "majority", *asked[3:])[0] == 2
+    assert (call(*asked)[0], (tmp_path / "knn.json").read_text()) == (0, kept)  # the very same is no loss
+
+
+def test_a_card_is_shown_as_its_run_showed_it(call: Call, tmp_path: Path) -> None:
+    run = call("suite", "run", "KNN", "--quick", "--card", "knn.json")
+    made = json.loads(call("suite", "run", "KNN", "--quick", "--card", "knn.json", "--json")[1])
+    before = list(tmp_path.iterdir())
+    assert call("suite", "show", "knn.json") == (0, run[1], "")
+    assert json.loads(call("suite", "show", "knn.json", "--json")[1]) == made
+    assert list(tmp_path.iterdir()) == before  # no store, no other file
+    assert "KNN: v1, quick part" in call("suite", "show", "knn.json", "--format", "markdown")[1]
+    assert {part["fitting"] for part in made["parts"].values()} == {None}  # nothing was trained
+
+
+def test_the_json_of_a_card_tells_transfer_and_standing(call: Call) -> None:
+    found = json.loads(call("suite", "show", CARD, "--json")[1])
+    shown = call("suite", "show", CARD)[1]
+    assert found["transfer"] == {"21": [68, 68], "101": [68, 68]}
+    assert "on wider rows, too: 68 of 68 at width 21, 68 of 68 at width 101." in shown
+    (knn,) = [one for one in found["standing"] if one["reference"] == "KNN"]
+    assert knn == {"reference": "KNN", "seeds": "", "gaps": 18, "recovered": 8, "by this card": 18}
+    assert all(one["reference"] in shown for one in found["standing"])
+    assert found["parts"]["public"]["fitting"] == 18
+
+
+def test_a_comparison_says_what_the_cards_were_not_asked_alike(call: Call, tmp_path: Path) -> None:
+    card = read_card(CARD)
+    first = [run for run in card.runs if run.seed == 0 and run.gap.part == "public"]
+    card.model_copy(update={"runs": tuple(first)}).save(tmp_path / "fewer.json")
+    said = [
+        "Seeds a gap: 1 of A, 3 of B; a majority of more is judged more surely.",
+        "Gaps that only one card has are left out: 0 of A, 5 of B.",
+    ]
+    assert call("suite", "compare", "fewer.json", CARD)[1].splitlines()[-2:] == said
+    assert json.loads(call("suite", "compare", "fewer.json", CARD, "--json")[1])["remarks"] == said
+    assert json.loads(call("suite", "compare", CARD, CARD, "--json")[1])["remarks"] == []
 
 
 def test_the_atlas_tells_the_eight_gaps_of_a_rule_without_any_run(call: Call, tmp_path: Path) -> None:
@@ -139,6 +218,56 @@ def test_the_atlas_brings_the_committed_runs_along(call: Call) -> None:
         2,
         "hardgap: --results nowhere: there is no such folder\n",
     )
+
+
+def test_the_atlas_trains_what_the_store_has_not_whatever_was_measured_before(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And shows the store's own runs then: here each is told to end otherwise than the committed ones."""
+    asked: list[int] = []
+
+    def trained(store: Store, runs: list[Run], *, workers: int | None) -> int:
+        missed = [{"step": 25, "visible": 1.0, "holdout": 0.0, "loss": 0.1, "detail": {}}]
+        store.put_all_done([(run, missed, "budget", {}, 1.0) for run in runs])
+        asked.append(len(runs))
+        return 0
+
+    monkeypatch.setattr("hardgap.cli.sweep.run_and_report", trained)
+    before, after = (json.loads(call("atlas", "150", *run, "--json")[1]) for run in ((), ("--run",)))
+    assert asked == [8]
+    assert [{cell["trained"]["settled"] for cell in cells} for cells in (before, after)] == [
+        {"recovered"},
+        {"the other table"},
+    ]
+
+
+def test_the_atlas_gives_all_gaps_as_data(call: Call, tmp_path: Path) -> None:
+    code, out, _ = call("atlas", "all", "--format", "csv")
+    rows = list(csv.DictReader(out.splitlines()))
+    assert (code, len(rows)) == (0, 2048)
+    assert {"rule", "hidden", "determined", "similarity", "forecast", "trained", "steps", "run"} <= rows[0].keys()
+    (row,) = [row for row in rows if (row["rule"], row["hidden"]) == ("8", "111")]
+    assert (row["determined"], row["trained"], row["run"]) == ("2", "like Rule 136", "2ad772691613")
+    (empty := tmp_path / "none").mkdir()
+    assert len(json.loads(call("atlas", "all", "--results", empty, "--json")[1])) == 2048
+    assert call("atlas", "all", "--run")[::2] == (
+        2,
+        "hardgap: --run trains the gaps of one rule; `hardgap reproduce atlas` trains all\n",
+    )
+
+
+def test_a_folder_of_somebody_elses_results_does_not_hide_the_committed_ones(call: Call, tmp_path: Path) -> None:
+    """Be it empty or not; one into which runs were written is taken."""
+    (theirs := tmp_path / "results" / "theirs").mkdir(parents=True)
+    assert "not yet" not in call("atlas", "110")[1]
+    (theirs / "scores.json").write_text("{}")
+    (theirs.parent / "index.csv").write_text("name,score\n")
+    assert "not yet" not in call("atlas", "110")[1]
+    (cell,) = [c for c in json.loads(call("atlas", "110", "--json")[1]) if c["pattern"] == 7]
+    committed = Path(__file__).parents[2] / "results"
+    (file,) = committed.rglob(f"{cell['trained']['run']}.json")
+    (theirs / file.name).write_bytes(file.read_bytes())
+    assert call("atlas", "110")[1].count("not yet") == 7
 
 
 def test_the_atlas_has_elementary_rules_alone(call: Call) -> None:

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.box import HEAVY_HEAD
 
+from hardgap.cli.tables import table_lines
 from hardgap.core.errors import BadInput
 from hardgap.studies.atlas.cells import (
+    all_table,
     atlas_runs,
     cells_of,
     forecast_table,
@@ -111,16 +114,18 @@ def test_gaps_that_other_seeds_or_rounding_recover_are_told_from_those_that_neit
         missed, "desk", tuple(Measured(a.labels, 3, a.runs[: len(c)], c) for a, c in zip(arms, ended, strict=True))
     )
     words = " ".join(missed_words(found).split())
-    assert "the first gap that was missed was looked into: 3 gaps. One of two other" in words
-    assert "other seeds recovers 1 of them; with" in words
-    assert "one of three seeds recovers 1. Neither recovers Rule 7 (010)." in words
+    assert "the first gap that was missed was looked into: 3 gaps. At least one of two other" in words
+    assert "seeds recovers 1 of them; all three seeds miss 2, and of 1 of these an image recovered. With" in words
+    assert "at least one of three seeds recovers 1. Neither recovers Rule 7 (010)." in words
     assert words.endswith("Of the 3 of their other images that are trained, 2 recovered.")
-    begun = [(wrong, right, wrong), (wrong,) * 3, (), (wrong,), (), (), (wrong,), (), ()]
+    begun = [(wrong, right, wrong), (wrong,) * 3, (right, wrong), (wrong,), (), (), (wrong,), (), (right,)]
     some = StudyResult(
         missed, "desk", tuple(Measured(a.labels, 3, a.runs[: len(c)], c) for a, c in zip(arms, begun, strict=True))
     )
     assert len(missed_table(some).rows) == 1
-    assert " ".join(missed_words(some).split()).endswith("Missed and not looked into yet: 2.")
+    assert " ".join(missed_words(some).split()).endswith(  # an image of a gap that is not looked into does not count
+        "Of the 2 of their other images that are trained, 1 recovered. Missed and not looked into yet: 2."
+    )
     rows = missed_table(found).rows
     assert [row[2:5] for row in rows] == [["1/3", "0/3", "1/2"], ["0/3", "2/3", ""], ["0/3", "0/3", "1/1"]]
     assert rows[0][5:] == ["the other table (2)", "the other table (3)"]
@@ -166,10 +171,46 @@ def test_the_forecast_is_scored_on_problems_that_are_new_each_once() -> None:
     )
     assert 4 * unsure > len(may_fail) > 2 * unsure  # most problems have four images, symmetric ones fewer
     assert f"each problem counted once, that is {sure} of {sure} against 0 of {unsure} (p = " in words
+    missed = f"Of the {len(may_fail)} determined gaps that test it and were missed, it had named {len(may_fail)}"
+    assert f"{missed} (“may fail”) and had said of 0 that they recover." in words
     assert "All are trained, once each: " in words
     assert "yet" not in words
     alike = " ".join(atlas_words(cells_of(every_rule(), dict.fromkeys(ended, settled(right, "")))).split())
     assert f"{sure} of {sure} against {unsure} of {unsure}, no difference is shown (p = 1)." in alike
+    assert "that test it and were missed" not in alike
+    unlike = " ".join(atlas_words(cells_of(every_rule(), dict.fromkeys(ended, settled(wrong, "")))).split())
+    said = [c for c in since if c.known.determined is not None and c.known.says == "recovers"]
+    assert f"named {len(may_fail)} (“may fail”) and had said of {len(said):,} that they recover." in unlike
+
+
+def test_what_recovered_has_its_interval_and_is_told_by_what_similarity_must_say() -> None:
+    """Similarity is right on the six determined gaps of Rule 8, of which five recover, and wrong on Rule 150's."""
+    right, wrong = (settled([{"step": 25, "visible": 1.0, "holdout": s, "detail": {}}], "") for s in (1.0, 0.0))
+    ended = dict.fromkeys([(8, 0), (8, 1), (8, 2), (8, 4), (8, 5), (8, 6), (150, 0)], right)
+    words = " ".join(atlas_words(cells_of(every_rule(), ended | dict.fromkeys([(8, 7), (150, 1)], wrong))).split())
+    told = "6 of 8 determined ones recovered (75.0 %; 95 % interval 40.9 to 92.9, as if no two were images)"
+    assert f"{told}; by what similarity must say: wrong 1 of 2, open 0 of 0, right 5 of 6." in words
+    bare = " ".join(atlas_words(cells_of(every_rule(), {(8, 0): right})).split())
+    assert "0 of 0 determined ones recovered. The other 2,047" in bare
+
+
+def test_a_gap_that_four_steps_do_not_determine_is_not_said_to_be_never() -> None:
+    (row,) = [row for row in rule_table(cells_of([Rule(1, 0)], {})).rows if row[0] == "000"]
+    assert row[2] == "not in 4"
+    kinds = {row[0] for row in forecast_table(cells_of(every_rule(), {})).rows}
+    assert kinds == {"in 2 steps", "not in 4 steps"}
+    assert "124 undetermined in these four, however many rows" in " ".join(
+        atlas_words(cells_of(every_rule(), {})).split()
+    )
+
+
+def test_steps_are_shown_at_80_columns() -> None:
+    """Also where a cell is long, and beside the rule."""
+    found = cells_of([Rule(1, 8)], trained_in_results(RESULTS, {(8, 7): atlas_runs()[8, 7]}))
+    for table in (rule_table(found), all_table(found)):
+        lines = [line for line, _ in table_lines(table, 80, HEAVY_HEAD)]
+        assert {"determined", "trained", "steps", "run"} <= set(lines[1].replace("┃", " ").split())
+        assert "like Rule 136" in "".join(lines)
 
 
 def test_recovered_runs_that_were_never_solved_are_slower_than_any() -> None:
@@ -179,7 +220,9 @@ def test_recovered_runs_that_were_never_solved_are_slower_than_any() -> None:
 
     def steps(count: int) -> object:
         trained = {(c.rule.number, c.pattern): end for c, end in zip(kind[:count], ends[:count], strict=True)}
-        (row,) = [row for row in forecast_table(cells_of(every_rule(), trained)).rows if row[:2] == ["no", 3]]
+        (row,) = [
+            row for row in forecast_table(cells_of(every_rule(), trained)).rows if row[:2] == ["not in 4 steps", 3]
+        ]
         return row[-1]
 
     assert [steps(1), steps(3)] == ["25", ""]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -11,9 +12,10 @@ from hardgap.core.progress import silent
 from hardgap.runs.kept_weights import take_weights
 from hardgap.runs.results import import_runs
 from hardgap.runs.store import Store
-from hardgap.studies.atlas.opened import open_missed, opened_table, opened_words
+from hardgap.studies.atlas.opened import WORDS, open_missed, opened_table, opened_words
 from hardgap.studies.atlas.study import SEEDS, atlas_run, missed, missed_gaps, opened, opened_run
-from hardgap.studies.measure import measure
+from hardgap.studies.measure import Measured, StudyResult, measure
+from hardgap.worlds.automaton.circuits.consistency import Verdict
 from hardgap.worlds.automaton.rule import Rule
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -43,11 +45,23 @@ def test_a_network_that_smuggles_is_opened_once_and_told(store: Store, tmp_path:
 
     result = measure(opened, "desk", store, kept)
     (row,) = opened_table(result).rows
-    assert row == ["54", "010", "Rule 50", "an alternative rule, consistent only through graded values", "99.9", "86.0",
-                   RULE_54]  # fmt: skip
+    assert row == ["54", "010", "Rule 50", "a wrong rule that agrees with what is visible through graded values alone",
+                   "99.9", "86.0", RULE_54]  # fmt: skip
     words = " ".join(opened_words(result, measure(missed, "desk", store)).split())
     assert words.startswith("Of 1 gap that three seeds miss, one network each of 1 is opened. A wrong rule that agrees")
-    assert words.endswith("through graded values alone: 1, of which rounding recovers none (Rule 54 (010)).")
+    assert words.endswith(
+        "through graded values alone: 1, of which training with rounding recovers none (Rule 54 (010))."
+    )
+
+
+def test_no_wrong_rule_of_a_determined_gap_is_said_to_be_consistent() -> None:
+    """Every verdict of the analysis has words of its own; those of Rule 36 fit what is visible but for a few cells."""
+    assert set(WORDS) == set(get_args(Verdict))
+    run = opened_run("desk", Rule(1, 36), 2).id
+    found = json.loads((RESULTS / "atlas" / "opened" / f"opened-{run}.json").read_text())
+    table = opened_table(StudyResult(opened, "desk", (Measured({"rule": "36", "pattern": 2}, 0, value=found),)))
+    assert table.rows[0][2:4] == ["Rule 32", "a wrong rule that hardly anything visible contradicts"]
+    assert table.columns[4] == "visible cells right at step 2, graded %"
 
 
 def test_nothing_is_opened_of_a_gap_that_a_seed_recovers_nor_when_it_is_late(store: Store, tmp_path: Path) -> None:

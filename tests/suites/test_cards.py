@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,13 +21,14 @@ from hardgap.suites.card import Card, Outcome, PartScore, drawn_apart, parts_of,
 from hardgap.suites.computed import computed_card
 from hardgap.suites.document import WIDE, beside_the_papers, cards_table, needs_words, suite_words, whole_words
 from hardgap.suites.entries import NETWORKS, Entry
-from hardgap.suites.gaps import GROUPS, SIMILARITIES, Suite, load_suite
+from hardgap.suites.gaps import GROUPS, SIMILARITIES, Suite, SuiteGap, load_suite
 from hardgap.suites.judging import check_same, make_card, plan
 from hardgap.suites.references import as_text, in_short, load_references, read_cards, standing, widest
-from hardgap.suites.tables import card_table, reference_table, remarks, standing_table
+from hardgap.suites.tables import card_table, interval, reference_table, remarks, standing_table
 
 V1 = load_suite("v1")
 RESULTS = Path(__file__).parents[2] / "results" / "suite"
+PAGE = " ".join((Path(__file__).parents[2] / "docs" / "suite.md").read_text(encoding="utf-8").split())
 
 
 @pytest.fixture(scope="module")
@@ -215,6 +217,44 @@ def test_a_large_difference_between_public_and_private_is_said() -> None:
     assert not drawn_apart(whole)["large"]  # type: ignore[index]
 
 
+def test_public_and_private_gaps_are_compared_that_hide_as_many_patterns() -> None:
+    """Every public gap recovered that hides a number which no private gap of its cell hides: this tells nothing."""
+    whole = computed_card(Suite("v1", V1.gaps), "majority", quick=False, seed=1)
+    hidden = {(*run.gap.cell, len(run.gap.hide)) for run in whole.runs if run.gap.part == "private"}
+    others = with_outcomes(whole, [float((*run.gap.cell, len(run.gap.hide)) not in hidden) for run in whole.runs])
+    assert drawn_apart(others) == {"public": (0, 38), "private": (0, 30), "p": 1.0, "large": False}
+    assert drawn_apart(whole.model_copy(update={"runs": whole.runs[:5]})) is None
+
+
+def test_runs_that_are_solved_before_training_are_said(conv: Card) -> None:
+    card = with_outcomes(conv, [1.0, 1.0, 0.0])  # their curves have one point, at step 0
+    assert "Solved before any training, at step 0: 2 runs, counted as recovered, without steps." in list(remarks(card))
+    for other in (conv, computed_card(V1, "solver", quick=True, seed=0)):
+        assert not any("before any training" in said for said in remarks(other))
+    untrained = {
+        card.network: [(run.gap.key, run.seed) for run in card.runs if run.curve[-1][0] == 0]
+        for card in read_cards(RESULTS)
+        if card.solved_untrained
+    }
+    assert untrained == {"gru": [("0:1@11", 1), ("0:1@11", 2)], "rotary": [("0:1@11", 2)]}
+    assert "Rule 0 with pattern 001 hidden: `gru` with seeds 1 and 2, `rotary` with seed 2." in PAGE
+
+
+def test_minutes_are_all_steps_at_the_pace_of_a_step_on_two_cores(conv: Card) -> None:
+    ends = (600, 6.0), (1200, 12.0), (1800, 180.0)  # the last one ten times as slow a step: the median is 10 ms
+    runs = tuple(
+        run.model_copy(update={"curve": ((step, 1.0, 1.0),), "seconds": seconds})
+        for run, (step, seconds) in zip(conv.runs, ends, strict=True)
+    )
+    card = conv.model_copy(update={"runs": runs})
+    assert card.minutes_on_two_cores == pytest.approx(3600 * 0.010 / 120)
+    table = cards_table([card, computed_card(V1, "solver", quick=True, seed=0)])
+    assert table.columns[-1] == "minutes, two cores"
+    assert [row[-1] for row in table.rows] == ["0", ""]
+    words = " ".join(suite_words([card]).split())
+    assert "the median over the runs whose processor time is known, 3 of 3 of a network." in words
+
+
 def test_five_gaps_against_five_show_only_the_largest_differences() -> None:
     """What docs/suite.md says of the quick part."""
     large = {(a, b) for a in range(6) for b in range(a) if same_rate_p(a, 5, b, 5) < 0.05}
@@ -271,14 +311,35 @@ def test_the_seeds_of_a_reference_stand_beside_it(conv: Card) -> None:
 
 
 def test_what_the_page_says_of_needs_is_what_the_cards_say() -> None:
-    cards = {card.name: PartScore(card.scores) for card in read_cards(RESULTS)}
-    wrong = {card.name: parts_of(card)["similarity wrong"].recovered for card in read_cards(RESULTS)}
-    assert all(cards[f"{name}, tempered"].recovered == 23 for name in ("conv", "gru"))
-    for card in (card for card in read_cards(RESULTS) if card.network in ("one-layer", "looped")):
-        wide = [score.recovered for score in card.scores if score.gap.group in WIDE]
-        assert 2 * sum(wide) <= len(wide) == 8
-        assert all(score.recovered for score in card.scores if score.gap.group not in WIDE)
-    assert wrong["linear, tempered"] == 0 < wrong["mlp, tempered"]
+    cards = {card.network: card.scores for card in read_cards(RESULTS) if card.recipe == "tempered"}
+    wide, wrong = (lambda gap: gap.group in WIDE), (lambda gap: gap.similarity == "wrong")
+    told: list[tuple[str, Callable[[SuiteGap], bool], str]] = [
+        ("linear", wrong, "`linear` recovers {} gaps ({} %)"),
+        ("linear", lambda gap: True, "of all, {} ({} %)"),
+        ("conv", lambda gap: True, "`conv` and `gru` have none, and each recovers {} ({} %)"),
+        ("gru", lambda gap: True, "`conv` and `gru` have none, and each recovers {} ({} %)"),
+        ("one-layer", lambda gap: not wide(gap), "`one-layer` recovers {} ({} %)"),
+        ("one-layer", wide, "In radius 2 and 3 it recovers {} ({} %); that this is for want of a layer"),
+        ("looped", lambda gap: not wide(gap), "`looped` passes one layer twice and recovers {} ({} %)"),
+        ("looped", wide, "In radius 2 and 3 it recovers {} ({} %), the encoder"),
+        ("encoder", wide, "the encoder {} ({} %): no difference is shown"),
+        ("mixer", lambda gap: True, "`mixer` with {} ({} %)"),
+        ("mlp", lambda gap: True, "`mlp` with {} ({} %)"),
+        ("mlp", wrong, "`mlp` shares none, and recovers {} ({} %) where similarity must be wrong"),
+    ]
+    for network, holds, sentence in told:
+        part = PartScore([score for score in cards[network] if holds(score.gap)])
+        assert sentence.format(f"{part.recovered} of {part.gaps}", interval(part)) in PAGE
+    whole = [name for name, scores in cards.items() if all(score.recovered for score in scores)]
+    assert whole == ["conv", "gru", "relative"]
+
+
+def test_what_the_page_says_of_times_is_what_the_cards_say() -> None:
+    cards = {card.name: card for card in read_cards(RESULTS) if card.recipe}
+    minutes = [card.minutes_on_two_cores or 0 for card in cards.values()]
+    assert f"take {min(minutes):.0f} to {max(minutes):.0f} minutes for them" in PAGE
+    step = cards["encoder, tempered"].seconds_a_step or 0
+    assert f"1,570 steps, {1570 * step:.0f} s of a core at the {1000 * step:.0f} ms a step" in PAGE
 
 
 def test_what_recovery_needs_is_said_gap_by_gap() -> None:

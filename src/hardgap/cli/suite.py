@@ -11,7 +11,7 @@ from cyclopts import App, Parameter
 from hardgap.cli.output import STORE, TABLES, Engine, Place, Show, StoreFolder, Trust, choose_engine, err
 from hardgap.cli.writing import check_file
 from hardgap.core.errors import BadInput
-from hardgap.core.wording import plural
+from hardgap.core.wording import listed, plural
 from hardgap.runs.signals import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -88,10 +88,17 @@ def run(
     path = card or add_to or Path(_file_name(name, network, "" if network in COMPUTED else recipe, quick))
     check_file("--card", path)
     if network in COMPUTED:
-        if add_to or (recipe, seeds, scale) != ("tempered", SEEDS, "desk"):
-            said = "--add-to, --recipe, --seeds and --scale go with networks that are trained"
-            raise BadInput(f"{said}; {network} is computed at once")
-        _show(_computed(chosen, network, quick, seed or 0), path, output)
+        ignored = {
+            "--add-to": add_to is not None, "--recipe": recipe != "tempered", "--seeds": seeds != SEEDS,
+            "--scale": scale != "desk", "--no-run": not train, "--budget": budget is not None,
+            "--no-certify": not certify, "--on": on != "local", "--workers": workers is not None,
+            "--engine": engine is not None,
+        }  # fmt: skip
+        if given := [option for option, is_given in ignored.items() if is_given]:
+            raise BadInput(f"{listed(given)}: {network} is computed at once, nothing is trained")
+        made = _computed(chosen, network, quick, seed or 0)
+        _check_replaced(path, made.run_ids)
+        _show(made, path, output)
         return 0
     choose_engine(engine)
     check_workers(workers, on)
@@ -101,14 +108,14 @@ def run(
         asked = plan(chosen, Entry(network, recipe), quick=quick, seed=drawn, seeds=seeds, scale=scale)
     if before is not None:
         check_same(asked, before)
-    _check_replaced(path, {one.id for one in asked.configs} | {one.run for one in (before.runs if before else ())})
+    _check_replaced(path, {one.id for one in asked.configs} | (before.run_ids if before else set()))
     opened = Store(store, create=train)
     code = _trained(asked, opened, before, on, workers, seconds) if train else 0
     if code == INTERRUPTED:
         return code
     with show_parts("reading the runs") as told:
         made = make_card(asked, opened, told, certify=certify, before=before)
-    _check_replaced(path, {one.run for one in made.runs})
+    _check_replaced(path, made.run_ids)
     _show(made, path, output)
     return code
 
@@ -146,23 +153,44 @@ def _check_replaced(path: Path, runs: set[str]) -> None:
     """Refuse to write a card in the place of one that has other runs: these may be nowhere else."""
     from hardgap.suites.card import read_card
 
-    if path.exists() and (lost := [one for one in read_card(path).runs if one.run not in runs]):
+    if path.exists() and (lost := read_card(path).run_ids - runs):
         raise BadInput(
-            f"{path} has {plural(len(lost), 'run')} that this card would not: name another file with --card, or go on "
-            f"with that one with --add-to {path}"
+            f"{path} has {plural(len(lost), 'run')} that this card would not: name another file with --card, or, to "
+            f"train that card further, --add-to {path}"
         )
 
 
 def _show(card: Card, path: Path, output: Output) -> None:
-    from hardgap.suites.references import load_references
+    card.save(path)
+    _tell(card, path, output)
+    err().print(f"card written to {path}", highlight=False, soft_wrap=True)
+
+
+def _tell(card: Card, path: Path, output: Output) -> None:
+    from hardgap.suites.references import load_references, standing_data
     from hardgap.suites.tables import card_table, remarks, standing_table
 
-    card.save(path)
     tables = [card_table(card), standing_table(card, load_references())]
-    output.show(card.found() | {"card": str(path)}, [table for table in tables if table is not None])
+    data = card.found() | {"standing": standing_data(card), "card": str(path)}
+    output.show(data, [table for table in tables if table is not None])
     for sentence in remarks(card):
         output.say(sentence)
-    err().print(f"card written to {path}", highlight=False, soft_wrap=True)
+
+
+@suite.command
+def show(card: Path, /, *, output: Show = TABLES) -> None:
+    """A card that a file holds: recovered gaps by group, and where it stands among the references.
+
+    Nothing is trained or written, and none of its network's code runs; `hardgap suite verify` checks a card.
+
+    Try:
+
+        hardgap suite show v1-quick-encoder-tempered.json
+        hardgap suite show theirs.json --json
+    """
+    from hardgap.suites.card import read_card
+
+    _tell(read_card(card), card, output)
 
 
 @suite.command(name="list")
@@ -260,10 +288,14 @@ def compare(first: Path, second: Path, /, *, output: Show = TABLES) -> None:
     from hardgap.suites.card import read_card
 
     cards = read_card(first), read_card(second)
+    tables, remarks = checking.comparison_tables(*cards), list(checking.comparison_remarks(*cards))
     data = {
         "first": cards[0].name,
         "second": cards[1].name,
         "compared": [one.as_dict() for one in checking.compare(*cards)],
         "differing": checking.differing(*cards),
+        "remarks": remarks,
     }
-    output.show(data, checking.comparison_tables(*cards))
+    output.show(data, tables)
+    for sentence in remarks:
+        output.say(sentence)

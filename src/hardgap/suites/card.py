@@ -24,7 +24,7 @@ from hardgap.report.render import Shown
 from hardgap.report.statistics import same_rate_p, wilson
 from hardgap.runs.results import read_json, write_text
 from hardgap.runs.summary import SUCCESS
-from hardgap.suites.gaps import GROUPS, SIMILARITIES, WIDER, WIDTH, SuiteGap
+from hardgap.suites.gaps import ASKED_AT, GROUPS, SIMILARITIES, WIDER, WIDTH, SuiteGap
 
 Point = tuple[Count, Share, Share]
 FITS = 0.9
@@ -113,6 +113,16 @@ class Card(Spec):
         return scores_of(self.runs)
 
     @property
+    def run_ids(self) -> set[str]:
+        """What tells its runs from those of other cards; one that is computed has no id of its own."""
+        return {run.run or f"{self.network}, seed {self.seed}, {run.gap.key}" for run in self.runs}
+
+    @property
+    def solved_untrained(self) -> int:
+        """Trained runs that ended at their first evaluation: chance had the answer."""
+        return sum(bool(run.run) and run.recovered and run.curve[-1][0] == 0 for run in self.runs)
+
+    @property
     def by_wall_clock(self) -> int:
         """Trained runs whose seconds other work may have lengthened: made before a processor's were counted."""
         return sum(bool(run.run) for run in self.runs) - len(self._by_processor())
@@ -122,6 +132,12 @@ class Card(Spec):
         """Of the run in the middle, as the sum has whatever stopped a machine; a processor's, if any run has them."""
         each = [run.seconds / run.curve[-1][0] for run in self._by_processor() or self.runs if run.curve[-1][0]]
         return median(each) if any(each) else None
+
+    @property
+    def minutes_on_two_cores(self) -> float | None:
+        """All its steps at that pace."""
+        steps = sum(run.curve[-1][0] for run in self.runs)
+        return None if self.seconds_a_step is None else steps * self.seconds_a_step / 60 / 2
 
     def _by_processor(self) -> list[Outcome]:
         made = {place for place, made in enumerate(self.versions) if made.get("clock") == "processor"}
@@ -151,7 +167,8 @@ class Card(Spec):
         head = self.model_dump(mode="json", exclude={"runs", "versions", "kind", "format"})
         gaps = [score.as_dict() for score in self.scores]
         done = {"done": len(self.runs), "by wall clock": self.by_wall_clock}
-        return head | done | {"parts": parts, "drawn": drawn_apart(self), "gaps": gaps}
+        transfer = {str(width): PartScore(self.scores).at(width) for width in ASKED_AT}
+        return head | done | {"parts": parts, "transfer": transfer, "drawn": drawn_apart(self), "gaps": gaps}
 
 
 def read_card(path: Path) -> Card:
@@ -253,8 +270,9 @@ class PartScore:
         return (sum(share >= SUCCESS for share in answered), len(answered)) if answered else None
 
     def as_dict(self) -> dict[str, Any]:
+        fitting = None if self.visible is None else self.fitting
         return {"gaps": self.gaps, "recovered": self.recovered, "wilson": self.wilson, "runs": len(self.runs),
-                "runs recovered": self.successes, "fitting": self.fitting, "median steps": self.median_steps,
+                "runs recovered": self.successes, "fitting": fitting, "median steps": self.median_steps,
                 "visible": self.visible, "training seconds": round(self.seconds, 1)}  # fmt: skip
 
 
@@ -277,12 +295,17 @@ def parts_of(card: Card) -> dict[str, PartScore]:
     return {name: part for name, part in found.items() if part.gaps}
 
 
+def _kind(gap: SuiteGap) -> tuple[str, str, int]:
+    """Gaps of one cell that hide more are harder, and the private part hides other numbers than the public one."""
+    return *gap.cell, len(gap.hide)
+
+
 def drawn_apart(card: Card) -> dict[str, Any] | None:
-    """The private part beside the public one, over the cells that both have; `large` if chance hardly explains it."""
-    private = PartScore([s for s in card.scores if s.gap.part == "private"])
-    cells = {score.gap.cell for score in private.scores}
-    public = PartScore([s for s in card.scores if PARTS["public"](s.gap) and s.gap.cell in cells])
-    if not (private.gaps and public.gaps):
+    """The private part beside the public one, over the kinds that both have; `large` if chance hardly explains it."""
+    parts = [[s for s in card.scores if PARTS[name](s.gap)] for name in ("public", "private")]
+    kinds = set.intersection(*({_kind(score.gap) for score in part} for part in parts))
+    public, private = (PartScore([score for score in part if _kind(score.gap) in kinds]) for part in parts)
+    if not kinds:
         return None
     p = same_rate_p(public.recovered, public.gaps, private.recovered, private.gaps)
     ours, theirs = (public.recovered, public.gaps), (private.recovered, private.gaps)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from hardgap.runs.replicas import made_with
 from hardgap.suites.card import Card, Outcome
 from hardgap.suites.gaps import SIMILARITIES, check_seed
 from hardgap.suites.judging import check_runs
+from hardgap.suites.references import in_short
 from hardgap.worlds import parse_run
 
 if TYPE_CHECKING:
@@ -164,6 +165,16 @@ def differing(first: Card, second: Card) -> list[dict[str, Any]]:
         for score in first.scores
         if score.key in theirs and theirs[score.key] != score.recovered
     ]  # fmt: skip
+
+
+def comparison_remarks(first: Card, second: Card) -> Iterator[str]:
+    """In what the two cards were not asked the same."""
+    ours, theirs = in_short(first).seeds, in_short(second).seeds
+    if ours and theirs and ours != theirs:
+        yield f"Seeds a gap: {ours} of A, {theirs} of B; a majority of more is judged more surely."
+    keys, others = first.recovered().keys(), second.recovered().keys()
+    if keys != others:
+        yield f"Gaps that only one card has are left out: {len(keys - others)} of A, {len(others - keys)} of B."
 
 
 def comparison_tables(first: Card, second: Card) -> list[Table]:

@@ -58,7 +58,7 @@ def cards_table(cards: Sequence[Card]) -> Table:
     """A row a reference."""
     kinds = [f"similarity {kind}" for kind in SIMILARITIES]
     wide = [f"at width {width}" for width in ASKED_AT]
-    size = ["parameters", "MFLOP a row", "ms a step"]
+    size = ["parameters", "MFLOP a row", "ms a step", "minutes, two cores"]
     fits = ["visible, %", f"of recovered, visible ≥ {100 * FITS:.0f} %"]
     right = ["recovered", "Wilson, %", *fits, *kinds, "private", "runs", "median steps to recovery", *wide, *size]
     rows = [[card.network, card.recipe, *_row(card)] for card in cards]
@@ -75,8 +75,9 @@ def _row(card: Card) -> list[object]:
     flop = "" if card.flop is None else f"{card.flop / 1e6:.2g}"
     runs = len(card.runs) if len(card.runs) == card.planned else f"{len(card.runs)} of {card.planned}"
     step = "" if card.seconds_a_step is None else f"{1000 * card.seconds_a_step:.0f}"
+    time = "" if card.minutes_on_two_cores is None else f"{card.minutes_on_two_cores:.0f}"
     own = [_of(whole), interval(whole), percent(whole.visible), fits]
-    return [*own, *kinds, _of(parts.get("private")), runs, steps, *wide, size, flop, step]
+    return [*own, *kinds, _of(parts.get("private")), runs, steps, *wide, size, flop, step, time]
 
 
 def _of(part: PartScore | None) -> str:
@@ -142,7 +143,12 @@ def _clocks(cards: Sequence[Card]) -> str:
     """Whose times are to be trusted."""
     clocked = [_short(card) for card in cards if card.by_wall_clock == len(card.runs)]
     wall = f", but of {listed(clocked)} by the clock on the wall while the machine had other work: at most so much"
-    return f"“ms a step” is of a core, the median over runs, evaluations included{wall if clocked else ''}."
+    timed = {f"{len(card.runs) - card.by_wall_clock} of {len(card.runs)}": None for card in cards}
+    return (
+        f"“ms a step” is of a core, evaluations included: the median over the runs whose processor time is known, "
+        f"{listed(timed, 'or')} of a network{wall if clocked else ''}. “Minutes, two cores” are computed from it: the "
+        f"steps of all runs at that pace, shared by two cores."
+    )
 
 
 def _short(card: Card) -> str:

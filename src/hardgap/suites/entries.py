@@ -70,12 +70,14 @@ class Entry:
         if self.network not in NETWORKS and ":" not in self.network:
             from hardgap.suites.computed import COMPUTED
 
-            hint = did_you_mean(self.network, [*NETWORKS, *COMPUTED])
-            known = f"{', '.join([*NETWORKS, *COMPUTED])}, or your own package.module:factory"
+            names = [*NETWORKS, *COMPUTED]
+            hint = did_you_mean(self.network, names) or did_you_mean(self.network.upper(), names)
+            known = f"{', '.join(names)}, or your own package.module:factory"
             raise BadInput(f"there is no reference {self.network!r}{hint}: give {known}")
         if self.recipe not in RECIPES and ":" not in self.recipe:
+            hint, known = did_you_mean(self.recipe, RECIPES), ", ".join(RECIPES)
             raise BadInput(
-                f"recipe {self.recipe}: choose {', '.join(RECIPES)}, or your own package.module:function", of="recipe"
+                f"recipe {self.recipe}{hint}: choose {known}, or your own package.module:function", of="recipe"
             )
         for gap in {gap.width: gap for gap in gaps}.values():
             task = build_task(self.runs(gap, scale)[0])

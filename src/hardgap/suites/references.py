@@ -108,5 +108,14 @@ def standing(card: Card, references: Sequence[Reference]) -> list[tuple[Referenc
     return sorted(found, key=lambda item: -item[2] / item[1])
 
 
+def standing_data(card: Card) -> list[dict[str, Any]]:
+    """The same as plain data, among the references that are installed."""
+    found = standing(card, load_references())
+    return [
+        {"reference": one.name, "seeds": one.seeds, "gaps": shared, "recovered": theirs, "by this card": ours}
+        for one, shared, theirs, ours in found
+    ]
+
+
 if __name__ == "__main__":
     (Path(__file__).parent / FILE).write_text(as_text(widest(Path(sys.argv[1]))), encoding="utf-8")

@@ -44,9 +44,9 @@ def remarks(card: Card) -> Iterator[str]:
         yield f"{len(card.runs)} of {plural(card.planned, 'run')} are finished; the rest is not measured yet."
     if (drawn := drawn_apart(card)) is not None:
         (ours, of_ours), (theirs, of_theirs) = drawn["public"], drawn["private"]
-        told = f"Over the same cells, {ours} of {of_ours} public gaps and {theirs} of {of_theirs} private ones"
+        alike = f"{ours} of {of_ours} public gaps and {theirs} of {of_theirs} private ones"
         far = "a large difference: it may be tuned to the public part" if drawn["large"] else "no large difference"
-        yield f"{told} (seed {card.seed}): {far} (p = {drawn['p']:.2g})."
+        yield f"Of the same cells and numbers of patterns, {alike} (seed {card.seed}): {far} (p = {drawn['p']:.2g})."
     yield from _wider(card)
     whole = PartScore(card.scores)
     if whole.fitting < whole.recovered and whole.visible is not None:
@@ -54,6 +54,9 @@ def remarks(card: Card) -> Iterator[str]:
             f"Recovered asks of hidden cells alone: {whole.fitting} of {plural(whole.recovered, 'recovered gap')} have "
             f"{100 * FITS:.0f} % of the visible cells right, too."
         )
+    if card.solved_untrained:
+        untrained = plural(card.solved_untrained, "run")
+        yield f"Solved before any training, at step 0: {untrained}, counted as recovered, without steps."
     if card.by_wall_clock:
         clocked = plural(card.by_wall_clock, "run")
         yield f"The seconds of {clocked} are by the clock on the wall: other work on the machine lengthens them."

@@ -16,7 +16,7 @@ from hardgap.core.table import Table
 from hardgap.core.wording import percent
 from hardgap.runs.results import RUN_FILE, read_result
 from hardgap.runs.summary import summarise
-from hardgap.studies.atlas.forecast import Forecast, every_rule, foresee
+from hardgap.studies.atlas.forecast import UNROLLED, Forecast, every_rule, foresee
 from hardgap.studies.atlas.study import atlas, every_gap
 from hardgap.suites.gaps import Similarity, similarity_of
 from hardgap.worlds.automaton.gap import Gap
@@ -32,6 +32,10 @@ Settled = Literal["recovered", "the other table", "neither"]
 FITS, WRONG = 0.95, 0.3
 """A network that has the visible cells right and the hidden ones wrong answers as the other table would. Whether it
 computes that table, no accuracy tells: it has to be opened."""
+COLUMNS = ("hidden", "output", "determined", "similarity", "forecast", "trained", "holdout, %", "steps", "run")
+RIGHT = ("output", "holdout, %", "steps")
+DETAIL = ("similarity", "forecast", "output", "holdout, %")
+NOT_DETERMINED = f"not in {UNROLLED}"
 
 
 @dataclass(frozen=True)
@@ -140,7 +144,7 @@ def forecast_table(cells: Sequence[AtlasCell], scale: Scale = "desk") -> Table:
     kinds: dict[tuple[str, int, str], list[AtlasCell]] = {}
     for cell in cells:
         known = cell.known
-        kind = "no" if known.determined is None else f"in {known.determined} steps"
+        kind = f"{NOT_DETERMINED if known.determined is None else f'in {known.determined}'} steps"
         kinds.setdefault((kind, known.agreeing, known.says), []).append(cell)
     columns = ["determined", "neighbours that agree", "forecast", "gaps", "trained", "recovered", "median steps"]
     rows = [[*kind, len(several), *_outcomes(several)] for kind, several in sorted(kinds.items())]
@@ -157,16 +161,20 @@ def _outcomes(cells: Sequence[AtlasCell]) -> list[object]:
 
 def rule_table(cells: list[AtlasCell]) -> Table:
     """The eight gaps of a rule."""
-    rule = cells[0].rule
-    rows = [
-        [cell.rule.pattern_text(cell.pattern), cell.rule.table[cell.pattern],
-         "never" if cell.known.determined is None else f"{cell.known.determined} steps", cell.similarity,
-         cell.known.says, *_outcome(cell)]
-        for cell in cells
-    ]  # fmt: skip
-    columns = ["hidden", "output", "determined", "similarity", "forecast", "trained", "holdout, %", "steps", "run"]
-    right = ["output", "holdout, %", "steps"]
-    return Table(f"Rule {rule.name}: its eight gaps", columns, rows, right, ["steps", "output", "holdout, %"])
+    return Table(f"Rule {cells[0].rule.name}: its eight gaps", COLUMNS, [*map(_row, cells)], RIGHT, DETAIL)
+
+
+def all_table(cells: Sequence[AtlasCell]) -> Table:
+    """The gaps of all rules."""
+    rows = [[cell.rule.name, *_row(cell)] for cell in cells]
+    return Table("Every gap of one pattern", ["rule", *COLUMNS], rows, RIGHT, DETAIL)
+
+
+def _row(cell: AtlasCell) -> list[object]:
+    known = cell.known
+    steps = NOT_DETERMINED if known.determined is None else known.determined
+    hidden, output = cell.rule.pattern_text(cell.pattern), cell.rule.table[cell.pattern]
+    return [hidden, output, steps, cell.similarity, known.says, *_outcome(cell)]
 
 
 def _outcome(cell: AtlasCell) -> list[object]:

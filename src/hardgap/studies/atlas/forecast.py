@@ -36,7 +36,7 @@ def every_rule() -> list[Rule]:
 class Forecast:
     """What is known of a gap before training.
 
-    determined   after how many steps the visible cells leave one table only; None: they never do
+    determined   after how many steps the visible cells leave one table only; None: not in four
     agreeing     of the three patterns one bit away, those that have the hidden pattern's output
     """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING
 
 from hardgap.core.table import Table
@@ -44,23 +44,26 @@ def missed_words(result: StudyResult) -> str:
     if not whole:
         return NOT_YET
     seeds, rounded = (sum(_recovered(ways[which]) > 0 for ways in whole.values()) for which in (0, 1))
+    never = [ways for ways in whole.values() if not _recovered(ways[0])]
+    imaged = sum(_recovered(images) > 0 for _, _, images in never)
     open_gaps = len(found) - len(whole)
     left = [f"Rule {rule} ({parse_rule(rule).pattern_text(pattern)})"
             for (rule, pattern), ways in whole.items() if not any(map(_recovered, ways[:2]))]  # fmt: skip
     return paragraph(
         f"Of each problem that a run of the atlas missed, the first gap that was missed was looked into: "
-        f"{plural(len(whole), 'gap')}. One of two other seeds recovers {seeds} of them; with three tenths of what is "
-        f"fed back rounded, one of three seeds recovers {rounded}. "
+        f"{plural(len(whole), 'gap')}. At least one of two other seeds recovers {seeds} of them; all three seeds miss "
+        f"{len(never)}, and of {imaged} of these an image recovered. With three tenths of what is fed back rounded, "
+        f"at least one of three seeds recovers {rounded}. "
         f"{f'Neither recovers {listed(left)}.' if left else 'One or the other recovers all.'}"
-        f"{_image_words(result)}"
+        f"{_image_words(result, whole)}"
         f"{f' Missed and not looked into yet: {open_gaps}.' if open_gaps else ''}"
     )
 
 
-def _image_words(result: StudyResult) -> str:
-    """Of images that are no row themselves, each once: two rows may be images of one another."""
+def _image_words(result: StudyResult, whole: Container[tuple[str, int]]) -> str:
+    """Of images of whole gaps that are no row themselves, each once: two rows may be images of one another."""
     own = {arm.runs[0].id for arm in result.arms if arm.labels["way"] == RECIPE and arm.runs}
-    arms = [arm for arm in result.arms if arm.labels["way"] == IMAGES]
+    arms = [arm for arm in result.arms if arm.labels["way"] == IMAGES and _gap(arm) in whole]
     ended = {run.id: end for arm in arms for run, end in zip(arm.runs, _ended(arm), strict=True) if run.id not in own}
     if not ended:
         return ""
@@ -81,8 +84,12 @@ def _gaps(result: StudyResult) -> dict[tuple[str, int], tuple[list[Trained], lis
     """How the runs of each gap ended: with the recipe, with rounding, and those of its images."""
     ends: dict[tuple[str, int], list[list[Trained]]] = {}
     for arm in result.arms:
-        ends.setdefault((str(arm.labels["rule"]), int(arm.labels["pattern"])), []).append(_ended(arm))
+        ends.setdefault(_gap(arm), []).append(_ended(arm))
     return {gap: (plain, rounded, images) for gap, (plain, rounded, images) in ends.items()}
+
+
+def _gap(arm: Measured) -> tuple[str, int]:
+    return str(arm.labels["rule"]), int(arm.labels["pattern"])
 
 
 def _ended(arm: Measured) -> list[Trained]:

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 Found = dict[str, Any]
 SMUGGLED = "an alternative rule, consistent only through graded values"
 WORDS = {
-    SMUGGLED: "A wrong rule that agrees with what is visible through graded values alone",
-    "no local rule": "No local rule",
-    "a consistent alternative rule": "A wrong rule that hardly anything visible contradicts",
-    "an alternative rule that visible cells contradict": "A wrong rule that what is visible contradicts",
-    "the true rule": "The rule itself, run freely",
+    SMUGGLED: "a wrong rule that agrees with what is visible through graded values alone",
+    "no local rule": "no local rule",
+    "a consistent alternative rule": "a wrong rule that hardly anything visible contradicts",
+    "an alternative rule that visible cells contradict": "a wrong rule that what is visible contradicts",
+    "the true rule": "the rule itself, run freely",
 }
-"""How each verdict of the analysis is said on the page, the commonest first."""
+"""How each verdict of the analysis is said of a determined gap, the commonest first."""
 
 
 def open_missed(scale: Scale, store: Store, kept: Path, on_progress: Progress, is_late: Callable[[], bool]) -> None:
@@ -83,11 +83,11 @@ def opened_tables(results: Sequence[StudyResult]) -> list[Table]:
 def opened_table(result: StudyResult) -> Table:
     """A row a network."""
     rows = [
-        [rule, parse_rule(rule).pattern_text(pattern), _computed(rule, pattern, found), found["verdict"],
+        [rule, parse_rule(rule).pattern_text(pattern), _computed(rule, pattern, found), WORDS[found["verdict"]],
          *(percent(found["visible"][way][1]) for way in ("graded", "rounded")), found["run"]]
         for (rule, pattern), found in _opened(result).items()
     ]  # fmt: skip
-    right = ["step 2, graded %", "step 2, rounded %"]
+    right = ["visible cells right at step 2, graded %", "the same, rounded %"]
     columns = ["rule", "hidden", "computes", "that is", *right, "run"]
     return Table(f"Inside networks of gaps that three seeds miss, {result.scale} scale", columns, rows, right, right)
 
@@ -100,13 +100,13 @@ def opened_words(result: StudyResult, again: StudyResult) -> str:
     missed = missed_by_all(again)
     left = [_gap(gap) for gap in missed if gap not in found]
     told = [f"Of {plural(len(missed), 'gap')} that three seeds miss, one network each of {len(found)} is opened"]
-    told.append(f" ({listed(left)} not: it came out otherwise when trained again, or was not). " if left else ". ")
+    told.append(f" ({listed(left)} not: without weights, or recovered when trained again). " if left else ". ")
     for verdict, said in WORDS.items():
         gaps = [gap for gap, one in found.items() if one["verdict"] == verdict]
         rounded = sum(gap in helped for gap in gaps)
         if gaps:
-            recovers = f"{len(gaps)}, of which rounding recovers {rounded or 'none'}"
-            told.append(f"{said}: {recovers} ({listed(map(_gap, gaps))}). ")
+            recovers = f"{len(gaps)}, of which training with rounding recovers {rounded or 'none'}"
+            told.append(f"{said.capitalize()}: {recovers} ({listed(map(_gap, gaps))}). ")
     return paragraph("".join(told))
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from hardgap.core.wording import plural
+from hardgap.core.wording import percent, plural
 from hardgap.report.document import paragraph
-from hardgap.report.statistics import same_rate_p
+from hardgap.report.statistics import same_rate_p, wilson
 from hardgap.studies.atlas.cells import AtlasCell
 from hardgap.studies.atlas.forecast import KNOWN_BEFORE, images, is_new
 from hardgap.worlds.automaton.rule import Rule
+
+MUST = ("wrong", "open", "right")
+"""What similarity must say; open: it depends on the weights."""
 
 
 def atlas_words(cells: Sequence[AtlasCell]) -> str:
@@ -26,16 +29,15 @@ def _exact_words(cells: Sequence[AtlasCell]) -> str:
     return (
         f"Exact, for all {len(cells):,} gaps: what is visible in four steps determines {len(determined):,} of them, "
         f"{'all by the second step' if steps == {2} else 'the last by step ' + str(max(filter(None, steps)))}, and "
-        f"leaves {len(cells) - len(determined):,} undetermined however many rows are seen. Of the determined ones, "
-        f"similarity must be wrong on {says['wrong']:,} and right on {says['right']:,}; on {says['open']:,} it depends "
-        "on the weights. "
+        f"leaves {len(cells) - len(determined):,} undetermined in these four, however many rows are seen. Of the "
+        f"determined ones, similarity must be wrong on {says['wrong']:,} and right on {says['right']:,}; on "
+        f"{says['open']:,} it depends on the weights. "
     )
 
 
 def _trained_words(cells: Sequence[AtlasCell], done: Sequence[AtlasCell]) -> str:
     """How many are trained, and of how many classes of rules all eight gaps of a member."""
-    determined = [cell for cell in done if cell.known.determined is not None]
-    right = f"{sum(cell.recovered for cell in determined):,} of {plural(len(determined), 'determined one')} recovered"
+    right = _recovered_words([cell for cell in done if cell.known.determined is not None])
     if len(done) == len(cells):
         return f"All are trained, once each: {right}. "
     eight: dict[Rule, list[bool]] = {}
@@ -46,6 +48,19 @@ def _trained_words(cells: Sequence[AtlasCell], done: Sequence[AtlasCell]) -> str
     whole = f", with all eight of a rule of {len(found)} of the {len(classes)} classes" if found else ""
     left = f"The other {len(cells) - len(done):,} are not trained yet. "
     return f"Trained so far: {plural(len(done), 'gap')}{whole}; {right}. {left}" if done else "None is trained yet. "
+
+
+def _recovered_words(determined: Sequence[AtlasCell]) -> str:
+    """How many recovered: of all, and by what similarity must say."""
+    right, own = sum(cell.recovered for cell in determined), len(determined)
+    said = f"{right:,} of {plural(own, 'determined one')} recovered"
+    if not own:
+        return said
+    low, high = wilson(right, own)
+    said += f" ({percent(right / own)} %; 95 % interval {percent(low)} to {percent(high)}, as if no two were images)"
+    by = {must: [cell.recovered for cell in determined if cell.similarity == must] for must in MUST}
+    parts = [f"{must} {sum(ends):,} of {len(ends):,}" for must, ends in by.items()]
+    return f"{said}; by what similarity must say: {', '.join(parts)}"
 
 
 def _image_words(done: Sequence[AtlasCell]) -> str:
@@ -81,6 +96,11 @@ def _forecast_words(done: Sequence[AtlasCell]) -> str:
         counts = "{:,} of {:,} against {:,} of {:,}".format(*sure, *unsure)
         shown = "" if p < 0.05 else ", no difference is shown"
         told.append(f"Of determined ones, each problem counted once, that is {counts}{shown} (p = {p:.2g}). ")
+    missed = [cell.known.says for cell in since if cell.known.determined is not None and not cell.recovered]
+    if missed:
+        named, rest = missed.count("may fail"), missed.count("recovers")
+        told.append(f"Of the {len(missed):,} determined gaps that test it and were missed, it had named {named:,} ")
+        told.append(f"(“may fail”) and had said of {rest:,} that they recover. ")
     return "".join(told)
 
 

@@ -44,7 +44,7 @@ def wide_run(
 
 @study("tempered/wide", **shown("wide"))
 def wide(scale: Scale) -> Iterator[Arm]:
-    """Does T = 8 recover Rule 150's patterns at width 101, too? The paper took up to 34,500 steps.
+    """Does T = 8 recover Rule 150's patterns at width 101, too? The paper took up to 34,540 steps.
 
     This is not the recipe: batches of 32, learning rate 0.002, positions that start as waves, and, but where it is
     said, no restart.
