@@ -15,9 +15,11 @@ OF_A_LAYER = [
 ]  # fmt: skip
 
 
-def torch_encoder(ours: Encoder, *, dim: int, heads: int, layers: int, ffn: int) -> nn.TransformerEncoder:
+def torch_encoder(
+    ours: Encoder, *, dim: int, heads: int, layers: int, ffn: int, dropout: float = 0.0
+) -> nn.TransformerEncoder:
     """`nn.TransformerEncoder` with the weights of ours."""
-    layer = nn.TransformerEncoderLayer(dim, heads, ffn, dropout=0.0, activation="relu", batch_first=True)
+    layer = nn.TransformerEncoderLayer(dim, heads, ffn, dropout=dropout, activation="relu", batch_first=True)
     theirs = nn.TransformerEncoder(layer, layers, enable_nested_tensor=False).eval()
     names = {
         "self_attn.in_proj_": "attention.qkv.", "self_attn.out_proj.": "attention.output.",
@@ -62,6 +64,23 @@ def test_equals_the_encoder_of_torch(shape: dict[str, int]) -> None:
     inside = theirs(ours.embed(cells.unsqueeze(-1)) + ours.positions)
     expected = ours.readout(inside).squeeze(-1)
     torch.testing.assert_close(ours(cells), expected, atol=1e-5, rtol=0)
+
+
+def test_dropout_is_that_of_torch_while_training_and_nothing_else() -> None:
+    """Not the same draws: on average over many, and in how far one is from another, both are alike."""
+    shape = {"dim": 8, "heads": 2, "layers": 2, "ffn": 16}
+    plain, dropped = shaken(Encoder(9, **shape), 0), Encoder(9, **shape, dropout=0.3)
+    dropped.load_state_dict(plain.state_dict())
+    row = torch.rand(1, 9, generator=torch.Generator().manual_seed(1))
+    assert torch.equal(dropped.eval()(row), plain.eager(row))
+    theirs = torch_encoder(plain, **shape, dropout=0.3).train()
+    rows = row.expand(4000, 9)
+    torch.manual_seed(0)
+    ours = dropped.train()(rows)
+    expected = plain.readout(theirs(plain.embed(rows.unsqueeze(-1)) + plain.positions)).squeeze(-1)
+    assert not torch.equal(ours[0], ours[1])
+    torch.testing.assert_close(ours.mean(0), expected.mean(0), atol=0.1, rtol=0)
+    torch.testing.assert_close(ours.std(0), expected.std(0), atol=0.1, rtol=0.1)
 
 
 def test_position_scale_and_parameter_count_are_as_documented() -> None:

@@ -73,8 +73,9 @@ def state_file(store: Store, run: AutomatonRun) -> Path:
 
 
 @pytest.mark.parametrize("steps", [1, 3, 4, 6])
-def test_an_interrupted_run_is_released_and_goes_on(store: Store, tiny: Tiny, steps: int) -> None:
-    run, told = tiny(), []
+@pytest.mark.parametrize("dropout", [0.0, 0.5])
+def test_an_interrupted_run_is_released_and_goes_on(store: Store, tiny: Tiny, steps: int, dropout: float) -> None:
+    run, told = tiny(model={"kind": "encoder", "dim": 8, "heads": 2, "layers": 1, "ffn": 16, "dropout": dropout}), []
     assert trained(store, run, stop_after(steps)) == "interrupted"
     assert store.get(run.id).status == "queued"
     assert trained(store, run, Observer(on_step=told.append)) == "budget"

@@ -39,6 +39,7 @@ OPTIONS = Options(
     width="width",
     positions="model.positions",
     position_std="model.position_std",
+    dropout="model.dropout",
     steps="budget.steps",
     until_solved="budget.stop_after_solved",
     restart_at="budget.restart_at",
@@ -108,10 +109,10 @@ def train(
 
 
 def _network(model: str, values: dict[str, Any]) -> dict[str, Any]:
-    """The network that is named. Only the encoder has positions; those of others are taken out of the values."""
+    """The network that is named. Only the encoder has positions and dropout; of others they are taken out."""
     if model == "encoder":
         return {}
-    for name, usual in (("positions", "random"), ("position_std", 1.0)):
+    for name, usual in (("positions", "random"), ("position_std", 1.0), ("dropout", 0.0)):
         if (given := values.pop(f"model.{name}", usual)) != usual:
             option = name.replace("_", "-")
             raise BadInput(f"--{option} {given} belongs to the encoder, not to --model {model}")
@@ -128,7 +129,8 @@ def _initial(store_folder: Path, path: Path, model: str, said: dict[str, Any]) -
     from hardgap.core.checkpoint import load_tensors
     from hardgap.runs.checkpoints import keep_initial
 
-    if {"width", "position_std"} & said.keys() or model == "conv" or said.get("positions", "random") != "random":
+    of_a_network = {"width", "position_std", "dropout"} & said.keys() or said.get("positions", "random") != "random"
+    if of_a_network or model == "conv":
         raise BadInput("--init brings its own network and width: leave --model, --positions… and --width out")
     digest = keep_initial(store_folder, path)
     meta = load_tensors(path)[1]

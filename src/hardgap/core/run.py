@@ -147,6 +147,10 @@ class Run(Spec):
         """The user's own code that it runs: import path, and the source that it must have, if that is recorded."""
         return {}
 
+    def is_tried_before_stacking(self) -> bool:
+        """Whether a stack may not do with its network what it does alone: nobody knows a user's own."""
+        return bool(self.plugins())
+
     def with_sources(self, sources: dict[str, str]) -> Self:
         """The same run, made with this source of its plug-ins."""
         return self

@@ -64,13 +64,17 @@ class AttentionParts(nn.Module):
 class Attention(AttentionParts):
     """Multi-head softmax self-attention over all cells, without masking."""
 
+    def __init__(self, dim: int, heads: int, dropout: float = 0.0) -> None:
+        super().__init__(dim, heads)
+        self.drop = nn.Dropout(dropout)
+
     def forward(self, x_BWD: Tensor) -> Tensor:
         B, W, D = x_BWD.shape
         q_BHWE, k_BHWE, v_BHWE = self.qkv(x_BWD).view(B, W, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
         q_BHWE, k_BHWE, v_BHWE = self.q(q_BHWE), self.k(k_BHWE), self.v(v_BHWE)
         scale = (D // self.heads) ** -0.5
         scores_BHQK = self.scores((q_BHWE * scale) @ k_BHWE.transpose(-1, -2))
-        pattern_BHQK = self.pattern(scores_BHQK.softmax(-1))
+        pattern_BHQK = self.pattern(self.drop(scores_BHQK.softmax(-1)))
         mixed_BHWE = self.mixed(pattern_BHQK @ v_BHWE)
         out: Tensor = self.out(self.output(mixed_BHWE.transpose(1, 2).reshape(B, W, D)))
         return out
@@ -79,40 +83,46 @@ class Attention(AttentionParts):
 class FeedForward(nn.Module):
     """Two linear maps with a ReLU between them."""
 
-    def __init__(self, dim: int, ffn: int) -> None:
+    def __init__(self, dim: int, ffn: int, dropout: float = 0.0) -> None:
         super().__init__()
         self.expand = nn.Linear(dim, ffn)
         self.contract = nn.Linear(ffn, dim)
         self.pre, self.post, self.out = Named(), Named(), Named()
+        self.drop = nn.Dropout(dropout)
 
     def forward(self, x_BWD: Tensor) -> Tensor:
-        hidden_BWF = self.post(torch.relu(self.pre(self.expand(x_BWD))))
+        hidden_BWF = self.post(self.drop(torch.relu(self.pre(self.expand(x_BWD)))))
         out: Tensor = self.out(self.contract(hidden_BWF))
         return out
 
 
 class Layer(nn.Module):
-    """One post-LN block: attention, add, normalise; feed forward, add, normalise."""
+    """One post-LN block: attention, add, normalise; feed forward, add, normalise.
 
-    def __init__(self, dim: int, heads: int, ffn: int) -> None:
+    Dropout is where `nn.TransformerEncoderLayer` has it: in the attention's patterns, in the hidden units, and in what
+    is added.
+    """
+
+    def __init__(self, dim: int, heads: int, ffn: int, dropout: float = 0.0) -> None:
         super().__init__()
-        self.attention = Attention(dim, heads)
+        self.attention = Attention(dim, heads, dropout)
         self.norm1 = nn.LayerNorm(dim)
-        self.ffn = FeedForward(dim, ffn)
+        self.ffn = FeedForward(dim, ffn, dropout)
+        self.drop = nn.Dropout(dropout)
         self.norm2 = nn.LayerNorm(dim)
         self.residual1, self.residual2 = Named(), Named()
         self.normed1, self.normed2 = Named(), Named()
 
     def forward(self, x_BWD: Tensor) -> Tensor:
-        middle_BWD = self.normed1(self.norm1(self.residual1(x_BWD + self.attention(x_BWD))))
-        out: Tensor = self.normed2(self.norm2(self.residual2(middle_BWD + self.ffn(middle_BWD))))
+        middle_BWD = self.normed1(self.norm1(self.residual1(x_BWD + self.drop(self.attention(x_BWD)))))
+        out: Tensor = self.normed2(self.norm2(self.residual2(middle_BWD + self.drop(self.ffn(middle_BWD)))))
         return out
 
 
 class Encoder(nn.Module):
     """Scalar embedding plus learned absolute positions, `layers` blocks, one logit a cell.
 
-    Paper is silent: dropout (none here) and the scale of the position embeddings. They start as
+    Paper is silent: dropout (none unless asked for) and the scale of the position embeddings. They start as
     N(0, position_std²); with 0.02 nothing is learned, see docs/fidelity.md. `waves`, which make wide rows quicker
     to route, are ours, and so are `near` and `spread`: waves, and first attention that begins at cells near by
     (docs/tempered.md).
@@ -128,6 +138,7 @@ class Encoder(nn.Module):
         ffn: int = 128,
         position_std: float = 1.0,
         positions: Literal["random", "waves", "near", "spread"] = "random",
+        dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.width = width
@@ -135,7 +146,7 @@ class Encoder(nn.Module):
         start_WD = torch.randn(width, dim) if positions == "random" else waves(width, dim)
         self.positions = nn.Parameter(start_WD * position_std)
         self.embedding = Named()
-        made = [Layer(dim, heads, ffn) for _ in range(layers)]
+        made = [Layer(dim, heads, ffn, dropout) for _ in range(layers)]
         if positions in OFFSETS:
             made[0].attention.look_at(OFFSETS[positions](heads), width, SHARPNESS / position_std)
         self.layers = nn.ModuleList(made)
@@ -156,7 +167,7 @@ class Encoder(nn.Module):
         return logits_BW
 
 
-PARTS = frozenset({Named, Attention, FeedForward, Layer, nn.Linear, nn.LayerNorm, nn.ModuleList})
+PARTS = frozenset({Named, Attention, FeedForward, Layer, nn.Dropout, nn.Linear, nn.LayerNorm, nn.ModuleList})
 """What an encoder is made of."""
 
 

@@ -45,6 +45,7 @@ class EncoderSpec(_Transformer):
         description="how they start: at random, or as sines and cosines around the ring, which suits wide rows; `near` "
         "and `spread` are such waves, with first attention that begins at the cell itself, or each head at a neighbour",
     )
+    dropout: float = Field(0.0, ge=0, lt=1, description="while training, as `nn.TransformerEncoderLayer` has it")
 
     @model_validator(mode="after")
     def _near_what(self) -> Self:

@@ -80,7 +80,7 @@ def stack_for(run: Run) -> Stack:
 def why_not(run: Run) -> str | None:
     """Why a run cannot be in a stack, which is also said, once; None if it can."""
     stacks = world_of(run).stacks is not None
-    if stacks and not run.plugins():
+    if stacks and not run.is_tried_before_stacking():
         return None
     like = run.stack_shape() if stacks else run.experiment
     if like not in _tried:

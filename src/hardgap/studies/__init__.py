@@ -4,6 +4,7 @@
 from hardgap.studies import (
     alternative_rule,
     ceiling,
+    dropout,
     dynamics,
     gf2,
     k_sweep,

@@ -11,6 +11,7 @@ from hardgap.core.run import only
 from hardgap.core.wording import listed
 from hardgap.report.document import NOT_YET, Content, markdown, paragraph
 from hardgap.runs.summary import SUCCESS
+from hardgap.studies.dropout import dropout_tables
 from hardgap.studies.ledger import read_claims
 from hardgap.studies.main_table import SHOWN, rate_tables
 from hardgap.studies.main_table_figure import main_table_figure
@@ -19,7 +20,7 @@ from hardgap.studies.study import choose
 from hardgap.worlds.automaton.run import AutomatonRun
 
 TABLES = SHOWN["tables"]
-BLOCKS = ("main-table", "main-words", "main-table-paper-scale")
+BLOCKS = ("main-table", "main-words", "main-table-paper-scale", "dropout")
 SURE, SURELY_WRONG = 0.99, 0.01
 """Of visible cells right at least, and of hidden ones at most: a network that is sure of the wrong value."""
 
@@ -32,6 +33,7 @@ def content(results: Path) -> Content:
         "main-table": markdown(rate_tables(found)),
         "main-words": main_words(found),
         "main-table-paper-scale": markdown(rate_tables(as_wide)) if as_wide else NOT_YET,
+        "dropout": markdown(dropout_tables(read_claims(results, choose(["dropout"])))),
     }
     return Content(blocks, {"main-table": partial(main_table_figure, found)})
 

@@ -47,6 +47,7 @@ TITLES = {
     "ambiguity": "Operators with a weaker filter of examples",
     "bounds": "What any reader could score in Experiment 2",
     "calibration": "How well the networks of Experiment 2 are trained",
+    "dropout": "Dropout, which the paper does not mention",
     "tempered": "Tempered feedback",
     "atlas": "Every gap of the elementary rules",
 }

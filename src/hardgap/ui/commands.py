@@ -26,6 +26,7 @@ OPTIONS = {
     "width": "--width",
     "model.positions": "--positions",
     "model.position_std": "--position-std",
+    "model.dropout": "--dropout",
     "budget.steps": "--steps",
     "budget.stop_after_solved": "--until-solved",
     "budget.restart_at": "--restart-at",

@@ -14,7 +14,7 @@ from hardgap.studies.atlas.cells import AtlasCell, cells_of_study
 from hardgap.studies.measure import StudyResult
 
 SHADES = {"wrong": "#08519c", "open": "#5a9bd1", "right": "#b3d0e8"}
-NOT_DETERMINED, RECOVERED, OTHER, NEITHER = "#d8d8d8", "#ffffff", "#d7301f", "#fdae61"
+NOT_DETERMINED, RECOVERED, OTHER, NEITHER = "#a0a0a0", "#ffffff", "#d7301f", "#fdae61"
 MARKS = {"recovered": RECOVERED, "the other table": OTHER, "neither": NEITHER}
 CELL, MARK, BETWEEN, ACROSS, DOWN, SIDE = 8, 4, 6, 4, 2, 16
 """Pixels of a cell, of the mark in it and between tiles; cells of a tile; tiles of a side."""

@@ -206,6 +206,9 @@ class AutomatonRun(Run):
         own = self.unrolling.own
         return model if own is None else model | {own.function: own.source}
 
+    def is_tried_before_stacking(self) -> bool:
+        return super().is_tried_before_stacking() or (isinstance(self.model, EncoderSpec) and self.model.dropout > 0)
+
     def with_sources(self, sources: dict[str, str]) -> Self:
         changes: dict[str, Any] = {}
         if isinstance(self.model, PluginSpec) and self.model.factory in sources:
@@ -224,7 +227,9 @@ class AutomatonRun(Run):
         if isinstance(self.model, ReferenceSpec):
             kind = self.model.network
         if isinstance(self.model, EncoderSpec):
-            kind = self.model.positions if self.model.positions != "random" else ""
+            positions = self.model.positions if self.model.positions != "random" else ""
+            dropout = f"dropout {self.model.dropout:g}" if self.model.dropout else ""
+            kind = ", ".join(filter(None, (positions, dropout)))
         said = [
             self._gap_in_words(),
             regime_in_words(self.unrolling),
