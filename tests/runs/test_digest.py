@@ -108,6 +108,7 @@ DAMAGES = {
     "versions": "UPDATE runs SET versions = '{}' WHERE id = ?",
     "summary": "UPDATE runs SET summary = replace(summary, '0.7', '0.8') WHERE id = ?",
     "status": "UPDATE runs SET status = 'queued' WHERE id = ?",
+    "an error": "UPDATE runs SET error = '' WHERE id = ?",
     "a point": "UPDATE points SET point = replace(point, '0.7', '0.8') WHERE run = ?",
     "a point less": "DELETE FROM points WHERE step = 3 AND run = ?",
     "a point more": "INSERT INTO points SELECT run, 5, point FROM points WHERE step = 3 AND run = ?",

@@ -62,5 +62,7 @@ def check(record: Record) -> None:
         raise Damaged(f"has the status {record.status!r:.40}")
     if record.status == "done" and record.digest is None:
         raise Damaged("holds a result that could not be read when the store was brought forward")
+    if record.status == "done" and record.error is not None:  # the digest does not have it
+        raise Damaged("is not as it was written: it is done and has an error")
     if record.digest is not None and (record.status != "done" or record.digest != row_digest(record)):
         raise Damaged("is not as it was written: the digest of its row differs")
