@@ -96,6 +96,8 @@ def test_the_version_is_told(call: Call) -> None:
         (["train", "30", "--hide-random", "8"], "--hide-random 8: Rule 30 can hide 1 to 7"),
         (["train", "30", "--hide", "3", "--hide-random", "2"], "say what to hide"),
         ([*SMOKE, "--width", "0"], "--width: input should be greater than 0, not 0"),
+        ([*SMOKE, "--dropout", "1.5"], "--dropout: input should be less than 1, not 1.5"),
+        ([*SMOKE, "--position-std", "-1"], "--position-std: input should be greater than or equal to 0, not -1.0"),
         ([*SMOKE, "--width", "2"], "width 2: a radius-1 rule needs at least 3 cells"),
         ([*SMOKE, "--width", "wide"], "--width"),
         (["identify", "30", "--hide", "3", "--seed=-1"], "--seed -1: a seed is not negative"),

@@ -6,6 +6,7 @@ said about the option. It is not set where it is not given, so every default sta
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -82,8 +83,9 @@ class Options:
         try:
             yield
         except BadInput as error:
+            field = re.sub(r"^model\.\w+\.", "model.", f"{error.of}.")  # what checks it names the kind of network, too
             for name, option in self._options.items():
-                if f"{error.of}.".startswith(f"{_path(option)}."):
+                if field.startswith(f"{_path(option)}."):
                     raise error.about(_flag(name)) from error
             raise
 
