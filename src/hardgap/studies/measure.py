@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -206,6 +206,11 @@ def tables_of(results: Iterable[StudyResult]) -> Iterator[Table]:
         mark = stacked_mark(engine for result in together for arm in result.arms for engine in arm.engines)
         for table in part(path)(together):
             yield replace(table, title=f"{table.title} ({mark.replace('stacked', 'runs stacked')})") if mark else table
+
+
+def each(table: Callable[[StudyResult], Table]) -> Callable[[Sequence[StudyResult]], list[Table]]:
+    """One table a study."""
+    return lambda results: [table(result) for result in results]
 
 
 def measure(

@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Sequence
-from typing import TYPE_CHECKING
 
 from hardgap.core.table import Table
 from hardgap.core.wording import listed, plural
 from hardgap.report.document import NOT_YET, paragraph
 from hardgap.studies.atlas.cells import Trained, settled
 from hardgap.studies.atlas.study import IMAGES, RECIPE, SEEDS
+from hardgap.studies.measure import Measured, StudyResult, each
 from hardgap.worlds.automaton.rule import parse_rule
-
-if TYPE_CHECKING:
-    from hardgap.studies.measure import Measured, StudyResult
-
-
-def missed_tables(results: Sequence[StudyResult]) -> list[Table]:
-    (result,) = results
-    return [missed_table(result)]
 
 
 def missed_table(result: StudyResult) -> Table:
@@ -35,6 +27,9 @@ def missed_table(result: StudyResult) -> Table:
     ends = ["other runs answer as", "other rounded runs answer as"]
     title = f"Determined gaps that the atlas's run missed, one or more of each problem, {result.scale} scale"
     return Table(title, ["rule", "hidden", *right, *ends], rows, right, ends)
+
+
+missed_tables = each(missed_table)
 
 
 def missed_words(result: StudyResult) -> str:

@@ -6,9 +6,9 @@ Each is kept as a file, `opened-RUN.json`; the committed ones are in results/atl
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hardgap.core.progress import Progress
 from hardgap.core.specs import Scale
@@ -21,10 +21,8 @@ from hardgap.studies.atlas.cells import settled
 from hardgap.studies.atlas.missed import missed_by_all, recovered_by_rounding
 from hardgap.studies.atlas.study import SEEDS, atlas_run, missed_gaps, opened_file, opened_run
 from hardgap.studies.kept import kept_file
+from hardgap.studies.measure import StudyResult, each
 from hardgap.worlds.automaton.rule import Rule, parse_rule
-
-if TYPE_CHECKING:
-    from hardgap.studies.measure import StudyResult
 
 Found = dict[str, Any]
 SMUGGLED = "an alternative rule, consistent only through graded values"
@@ -75,11 +73,6 @@ def _wanted(inside: Found) -> Found:
             "visible": visible}  # fmt: skip
 
 
-def opened_tables(results: Sequence[StudyResult]) -> list[Table]:
-    (result,) = results
-    return [opened_table(result)]
-
-
 def opened_table(result: StudyResult) -> Table:
     """A row a network."""
     rows = [
@@ -90,6 +83,9 @@ def opened_table(result: StudyResult) -> Table:
     right = ["visible cells right at step 2, graded %", "the same, rounded %"]
     columns = ["rule", "hidden", "computes", "that is", *right, "run"]
     return Table(f"Inside networks of gaps that three seeds miss, {result.scale} scale", columns, rows, right, right)
+
+
+opened_tables = each(opened_table)
 
 
 def opened_words(result: StudyResult, again: StudyResult) -> str:

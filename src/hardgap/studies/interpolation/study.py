@@ -24,7 +24,7 @@ from hardgap.runs.results import write_text
 from hardgap.runs.store import Store
 from hardgap.studies.interpolation.published import PUBLISHED, PUBLISHED_NETWORK, SUPERVISED, TEMPORAL
 from hardgap.studies.kept import kept_file
-from hardgap.studies.measure import StudyResult
+from hardgap.studies.measure import StudyResult, each
 from hardgap.studies.networks import POINTS
 from hardgap.studies.numbers import span
 from hardgap.studies.published import Certain, Found, Number, Published, Spread, read_as
@@ -176,12 +176,9 @@ def drawn_levels(results: Sequence[StudyResult]) -> Figure:
     return draw(result.more["report"])
 
 
-def computed_tables(results: Sequence[StudyResult]) -> list[Table]:
-    """One table a study: published, measured, verdict."""
-    return [_table(one) for one in results]
-
-
-def _table(one: StudyResult) -> Table:
+@each
+def computed_tables(one: StudyResult) -> Table:
+    """Published, measured, verdict."""
     labels = list(one.arms[0].labels)
     rows = [
         [*a.labels.values(), _printed(a.published), _shown(a.value), a.comparison.verdict, a.comparison.note]

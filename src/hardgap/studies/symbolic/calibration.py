@@ -14,7 +14,7 @@ from hardgap.core.run import only
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.core.wording import listed
-from hardgap.studies.measure import Measured, StudyResult
+from hardgap.studies.measure import Measured, StudyResult, each
 from hardgap.studies.numbers import spread
 from hardgap.studies.study import Arm, study
 from hardgap.studies.symbolic.accuracy import accuracies
@@ -60,12 +60,9 @@ def _arm(scale: Scale, pairs: Sequence[str], condition: Condition, batch: int) -
     return Arm({"condition": condition, "batch": batch}, tuple(runs))
 
 
-def calibration_tables(results: Sequence[StudyResult]) -> list[Table]:
-    """A table a study, one row a setting: what is known of seen pairs, by which it is judged, and of the held-out."""
-    return [_table(one) for one in results]
-
-
-def _table(one: StudyResult) -> Table:
+@each
+def calibration_tables(one: StudyResult) -> Table:
+    """One row a setting: what is known of seen pairs, by which it is judged, and of the held-out."""
     columns = ["condition", "batch", "runs", "seen %", "held out %", "op1 %", "op2 %", "enough"]
     pairs = listed(dict.fromkeys(run.holdout for run in only(SymbolicRun, one.study.runs(one.scale))))
     title = (

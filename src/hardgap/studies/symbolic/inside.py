@@ -19,7 +19,7 @@ from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.runs.store import Store
 from hardgap.studies.kept import kept_file
-from hardgap.studies.measure import Measured, StudyResult
+from hardgap.studies.measure import Measured, StudyResult, each
 from hardgap.studies.networks import POINTS, OfNetworks, spread
 from hardgap.studies.study import Arm, study
 from hardgap.studies.symbolic import published
@@ -147,12 +147,9 @@ def substitution(results: Sequence[StudyResult]) -> Figure:
     return substitution_figure(result.more["opened"][0])
 
 
-def inside_tables(results: Sequence[StudyResult]) -> list[Table]:
-    """One table a study: the paper's network, the median and range of ours, the verdict."""
-    return [_table(one) for one in results]
-
-
-def _table(one: StudyResult) -> Table:
+@each
+def inside_tables(one: StudyResult) -> Table:
+    """The paper's network, the median and range of ours, the verdict."""
     columns = ["pair", "of", "published %", "networks", "median %", "range %", "verdict", "why"]
     return Table(f"{one.name}: {one.study.claim}", columns, [_row(arm) for arm in one.arms], columns[2:6], ["why"])
 

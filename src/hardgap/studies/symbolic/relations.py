@@ -18,7 +18,7 @@ from hardgap.core.table import Table
 from hardgap.report.settling import FEWEST_SEEDS, LEVEL, MANY, seeds_to_tell_apart
 from hardgap.report.statistics import holm, ratio_interval, same_mean_p, sample_of
 from hardgap.report.verdicts import NOT_RUN, Verdict, judge_mean, judge_statement, judge_within, too_few
-from hardgap.studies.measure import Measured, StudyResult
+from hardgap.studies.measure import Measured, StudyResult, each
 from hardgap.studies.numbers import interval
 from hardgap.studies.published import Found, Published
 from hardgap.studies.study import Arm, study
@@ -227,12 +227,9 @@ def order_tables(results: Sequence[StudyResult]) -> list[Table]:
     return [Table(title, ["place", "published", "measured"], rows, right=["place"])]
 
 
-def against_tables(results: Sequence[StudyResult]) -> list[Table]:
+@each
+def against_tables(one: StudyResult) -> Table:
     """A row a pair: what is left of the accuracy, in the paper and here."""
-    return [_against_table(one) for one in results]
-
-
-def _against_table(one: StudyResult) -> Table:
     other = str(one.arms[0].labels["other"])
     rows = [_against_row(arm, other) for arm in one.arms]
     right = ["familiar %", f"{other} %", "ratio", "its 95 % interval", "published ratio"]

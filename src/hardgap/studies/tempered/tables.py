@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from hardgap.core.table import Table
 from hardgap.core.wording import percent
-from hardgap.studies.measure import Measured, StudyResult
+from hardgap.studies.measure import Measured, StudyResult, each
 from hardgap.studies.numbers import interval, mean, p_value, published_count, recovered, span
 from hardgap.studies.study import words
 from hardgap.studies.tempered.wide import WIDTH
 from hardgap.worlds.automaton.run import AutomatonRun
-
-Tables = Callable[[Sequence[StudyResult]], list[Table]]
-
-
-def each(table: Callable[[StudyResult], Table]) -> Tables:
-    """One table a study."""
-    return lambda results: [table(result) for result in results]
 
 
 @each
