@@ -8,7 +8,9 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from hardgap.cli.output import STORE, TABLES, Engine, Show, StoreFolder, choose_engine
+from hardgap.cli.progress import show_parts
 from hardgap.cli.writing import check_figure
+from hardgap.core.errors import BadInput
 
 
 def atlas(
@@ -43,9 +45,7 @@ def atlas(
         hardgap atlas 30 --figure atlas.png
         hardgap atlas all --format csv
     """
-    from hardgap.cli.progress import show_parts
     from hardgap.cli.sweep import check_workers, run_and_report
-    from hardgap.core.errors import BadInput
     from hardgap.runs.packaged import own_results
     from hardgap.runs.store import DATABASE, Store
     from hardgap.studies.atlas import cells

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from hardgap.cli.output import TABLES, Show, err
+from hardgap.core.errors import BadInput
 from hardgap.core.table import Table
 
 Measured = tuple[Any, list[Table]]
@@ -40,8 +41,6 @@ def bench(
 
     Examples: `hardgap bench training --rounds 5`, `hardgap bench gpu --stacks 1,8,64 --json`
     """
-    from hardgap.core.errors import BadInput
-
     if min(updates, examples, rounds, runs - 1) < 1:
         raise BadInput("--updates, --examples and --rounds must be at least 1, --runs at least 2")
     if what == "gpu":
@@ -115,8 +114,6 @@ def _times(row: dict[str, Any]) -> list[str]:
 
 
 def _sizes(text: str) -> list[int]:
-    from hardgap.core.errors import BadInput
-
     sizes = [int(part) for part in text.split(",") if part.strip().isdecimal() and int(part)]
     if len(sizes) != len(text.split(",")):
         raise BadInput(f"--stacks {text}: write sizes such as 1,2,4,8")
@@ -126,7 +123,6 @@ def _sizes(text: str) -> list[int]:
 def _gpu(sizes: list[int], device: str, updates: int, rounds: int) -> Measured:
     from hardgap.bench.gpu import machine, measure_stacks
     from hardgap.bench.training import GEOMETRIES
-    from hardgap.core.errors import BadInput
 
     found: dict[str, Any] = {"device": device}
     tables = []

@@ -9,6 +9,7 @@ from typing import Any
 
 from hardgap.cli.output import STORE, TABLES, Show, StoreFolder
 from hardgap.core.cores import usable_cores
+from hardgap.core.errors import BadInput
 from hardgap.core.table import Table
 from hardgap.runs.file_system import NETWORKED, file_system
 
@@ -85,7 +86,6 @@ def _version(package: str) -> str | None:
 
 
 def _browser() -> str:
-    from hardgap.core.errors import BadInput
     from hardgap.report.pdf import find_browser
 
     try:

@@ -20,7 +20,6 @@ from hardgap.core.wording import plural
 if TYPE_CHECKING:
     from hardgap.theory.statement import Statement
     from hardgap.theory.votes import PatternVotes
-    from hardgap.worlds.automaton.gap import Gap
 
 
 def prove(
@@ -133,7 +132,9 @@ def _votes(rule: str, hide: str | None, output: Output) -> int:
     gap = None if hide is None else parse_gap(rule, hide, None, 0)
     with show_parts() as progress:
         progress("every method on every hidden pattern", 0, 1)
-        rows = votes(parsed) if gap is None else _of_one(gap) if len(gap.hidden) == 1 else votes_of_set(gap)
+        rows = votes_of_set(gap) if gap and len(gap.hidden) > 1 else votes(parsed)
+    if gap and len(gap.hidden) == 1:
+        rows = [rows[gap.hidden[0]]]
     hidden = {} if gap is None else {"hidden": list(gap.hidden)}
     methods = list(rows[0].methods)
     together = f"{plural(len(rows), 'pattern')} hidden at once" if gap else "each pattern hidden in turn"
@@ -148,12 +149,6 @@ def _votes(rule: str, hide: str | None, output: Output) -> int:
     if gap and len(rows) > 1:
         output.say("GP and kernel ridge are settled for a single hidden pattern only (Theorem 4's spectrum).")
     return 0
-
-
-def _of_one(gap: Gap) -> list[PatternVotes]:
-    from hardgap.theory.votes import votes
-
-    return [votes(gap.rule)[gap.hidden[0]]]
 
 
 def _explain(rows: list[PatternVotes]) -> str:

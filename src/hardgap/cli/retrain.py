@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import STORE, TABLES, Output, Show, StoreFolder, Trust, err
+from hardgap.cli.output import STORE, TABLES, Show, StoreFolder, Trust, err
 from hardgap.cli.writing import check_file, check_folder
 from hardgap.core.errors import BadInput
 from hardgap.core.wording import plural
@@ -39,7 +39,7 @@ def retrain(
         hardgap runs retrain 0c02 847e 5b3e --compare machines.json
     """
     from hardgap.core import plugins
-    from hardgap.runs.comparing import read_compared
+    from hardgap.runs.comparing import read_compared, write_compared
     from hardgap.runs.execute import single_thread
     from hardgap.runs.store import Store
 
@@ -59,9 +59,13 @@ def retrain(
     for row in rows:
         if row.id not in known:
             known[row.id] = _retrain(opened, row)
-            _note(compare, known)
+            if compare is not None:
+                write_compared(compare, list(known.values()))
     if compare is not None:
-        _show(list(known.values()), output)
+        from hardgap.studies.machines import machines_table
+
+        found = list(known.values())
+        output.show({"kind": "machines", "runs": found}, [machines_table(found)])
     asked = [row.id for row in rows] or list(known)
     return int(any(not known[run_id]["identical"] for run_id in asked))
 
@@ -84,19 +88,6 @@ def _retrain(store: Store, row: Row) -> dict[str, Any]:
         differs = f"the curve differs (another machine or version): {both_ends(own, again.curve)}"
         err().print(f"{row.id}: {differs}. It is kept as a replica; {opens}")
     return compared(row, own, again.row, again.curve)
-
-
-def _note(path: Path | None, known: dict[str, dict[str, Any]]) -> None:
-    from hardgap.runs.comparing import write_compared
-
-    if path is not None:
-        write_compared(path, list(known.values()))
-
-
-def _show(found: list[dict[str, Any]], output: Output) -> None:
-    from hardgap.studies.machines import machines_table
-
-    output.show({"kind": "machines", "runs": found}, [machines_table(found)])
 
 
 def weights(

@@ -129,7 +129,7 @@ def list_runs(
         raise BadInput(f"--limit {limit}: give a number of runs, or 0 for all")
     wanted = fields_and_values(where) + ([("status", status)] if status is not None else [])
     most = limit or None if limit is not None or output.for_a_program else SHOWN
-    first = _reversed(sort) if reverse else sort
+    first = sort if not reverse else sort[1:] if sort.startswith("-") else f"-{sort}"
     check_list(wanted, first)
     opened = Store(store, create=False)
     total = opened.count(wanted)
@@ -138,10 +138,6 @@ def list_runs(
     else:
         found = opened.listed(where=wanted, sort=first, limit=most)
     show_runs(opened, found, total, output)
-
-
-def _reversed(sort: str) -> str:
-    return sort.removeprefix("-") if sort.startswith("-") else f"-{sort}"
 
 
 @runs.command

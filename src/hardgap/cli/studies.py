@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from hardgap.cli.output import STORE, Engine, Output, Place, Stack, StoreFolder, choose_engine, err
+from hardgap.cli.progress import show_parts
 from hardgap.cli.writing import check_figure, check_folder
 from hardgap.core.errors import BadInput
 from hardgap.core.specs import Scale
@@ -52,7 +53,6 @@ def measure_studies(
     studies: Sequence[Study], asked: Asked, keep: Path | None = None, baselines: Path | None = None
 ) -> tuple[int, list[StudyResult]]:
     """Everything that can be refused is refused first; then what is missing is run, and all is measured."""
-    from hardgap.cli.progress import show_parts
     from hardgap.cli.sweep import check_workers, parse_duration, run_and_report
     from hardgap.runs.packaged import own_results
     from hardgap.runs.store import DATABASE, Store
@@ -78,11 +78,8 @@ def measure_studies(
     if asked.run:
         left = _prepare(chosen, asked.scale, store, kept, seconds)
         runs = most_informative_first(chosen, asked.scale)
-        code = (
-            run_and_report(store, runs, on=asked.on, workers=asked.workers, seconds=left, stack=asked.stack)
-            if runs
-            else 0
-        )
+        if runs:
+            code = run_and_report(store, runs, on=asked.on, workers=asked.workers, seconds=left, stack=asked.stack)
     if keep is not None:
         _keep(store, chosen, asked.scale, keep)
     with show_parts("reading the runs") as on_progress:
@@ -108,7 +105,6 @@ def _kept(study: Study, asked: Asked) -> Path:
 
 def _measured_before(studies: Sequence[Study], asked: Asked, baselines: Path | None) -> list[StudyResult]:
     """Where no store was named and none is here, there is what came with hardgap."""
-    from hardgap.cli.progress import show_parts
     from hardgap.runs.packaged import own_results
     from hardgap.studies.ledger import kept_in
     from hardgap.studies.measure import judged, measure, taken_in
@@ -171,7 +167,6 @@ def _prepare(
     if not wanted:
         return seconds
     from hardgap.cli.baselines import one_thread
-    from hardgap.cli.progress import show_parts
     from hardgap.core.parts import part
 
     began = time.monotonic()

@@ -8,6 +8,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from hardgap.cli.output import STORE, StoreFolder, err, out
+from hardgap.cli.progress import show_parts
+from hardgap.cli.writing import check_folder
 from hardgap.core.errors import BadInput
 from hardgap.core.wording import plural
 
@@ -33,7 +35,6 @@ def ui(
         hardgap ui --no-browser --port 9000
         hardgap ui --results results --bundle site
     """
-    from hardgap.cli.progress import show_parts
     from hardgap.runs.packaged import own_results
     from hardgap.runs.results import import_runs
     from hardgap.runs.store import Store
@@ -70,8 +71,6 @@ def ui(
 
 
 def _write(folder: Path, store: Path, results: Path | None) -> None:
-    from hardgap.cli.progress import show_parts
-    from hardgap.cli.writing import check_folder
     from hardgap.ui.bundle import write_bundle
 
     check_folder("--bundle", folder)
