@@ -11,6 +11,7 @@ from cyclopts import Parameter
 from hardgap.cli.options import Hide, HideRandom, HideSeed, Options, ScaleName, Written, parse_gap
 from hardgap.cli.output import STORE, TABLES, Engine, Output, Show, StoreFolder, choose_engine, err
 from hardgap.core.errors import BadInput
+from hardgap.worlds.automaton import recipes
 from hardgap.worlds.automaton.scales import base
 
 if TYPE_CHECKING:
@@ -26,31 +27,13 @@ def _temperature(text: str) -> dict[str, float]:
     return {"start": start, "end": end, "over": over}
 
 
-OPTIONS = Options(
-    base("desk", "150", (2,)),
-    unroll="unrolling.feedback",
-    unroll_steps="unrolling.steps",
-    step_weights=Written(
+WRITTEN = {
+    "step_weights": Written(
         "unrolling.weights", "numbers such as 1,1,2,2", lambda text: list(map(float, text.split(",")))
     ),
-    temperature=Written("unrolling.temperature", "a number, or FROM:TO:STEPS such as 4:1:2000", _temperature),
-    rounded="unrolling.rounded",
-    masking="masking",
-    width="width",
-    positions="model.positions",
-    position_std="model.position_std",
-    dropout="model.dropout",
-    steps="budget.steps",
-    until_solved="budget.stop_after_solved",
-    restart_at="budget.restart_at",
-    batch="optimiser.batch",
-    learning_rate="optimiser.learning_rate",
-    clip="optimiser.clip",
-    schedule="optimiser.schedule",
-    log_saturation="log_saturation",
-    seed="seed",
-    device="device",
-)
+    "temperature": Written("unrolling.temperature", "a number, or FROM:TO:STEPS such as 4:1:2000", _temperature),
+}
+OPTIONS = Options(base("desk", "150", (2,)), **recipes.OPTIONS | WRITTEN)
 
 
 @OPTIONS.of
@@ -90,11 +73,10 @@ def train(
     """
     from hardgap.core.run import named
     from hardgap.runs.store import Store
-    from hardgap.worlds.automaton.recipes import RECIPES
 
     choose_engine(engine)
     hidden = parse_gap(rule, hide, hide_random, hide_seed).hidden
-    start, values = RECIPES[recipe](scale, rule, hidden), OPTIONS.values(said)
+    start, values = recipes.RECIPES[recipe](scale, rule, hidden), OPTIONS.values(said)
     values |= _network(model, values)
     if init is not None:
         values |= _initial(store, init, model, said)

@@ -12,31 +12,18 @@ from hardgap.core.errors import BadInput
 from hardgap.core.run import Run
 from hardgap.core.specs import SCALES, Scale
 from hardgap.core.wording import flattened
+from hardgap.worlds.automaton import recipes
 from hardgap.worlds.automaton.recipes import RECIPES, Recipe
 from hardgap.worlds.automaton.run import AutomatonRun
 from hardgap.worlds.chains.run import SymbolicRun
 from hardgap.worlds.chains.scales import symbolic_base
 
 OPTIONS = {
-    "unrolling.feedback": "--unroll",
-    "unrolling.steps": "--unroll-steps",
-    "unrolling.temperature": "--temperature",
-    "unrolling.rounded": "--rounded",
-    "masking": "--masking",
-    "width": "--width",
-    "model.positions": "--positions",
-    "model.position_std": "--position-std",
-    "model.dropout": "--dropout",
-    "budget.steps": "--steps",
-    "budget.stop_after_solved": "--until-solved",
-    "budget.restart_at": "--restart-at",
-    "optimiser.batch": "--batch",
-    "optimiser.learning_rate": "--learning-rate",
-    "optimiser.clip": "--clip",
-    "optimiser.schedule": "--schedule",
-    "seed": "--seed",
+    field: f"--{name.replace('_', '-')}"
+    for name, field in recipes.OPTIONS.items()
+    if name not in ("step_weights", "log_saturation", "device")
 }
-"""What `hardgap train` says for a field, in the order in which one follows from another."""
+"""What `hardgap train` says for a field of which a command is made, in the order in which one follows from another."""
 TEMPERATURE = "unrolling.temperature"
 
 

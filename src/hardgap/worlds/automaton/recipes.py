@@ -55,3 +55,27 @@ def single_attempt(run: AutomatonRun) -> AutomatonRun:
 
 
 RECIPES: dict[Recipe, Callable[[Scale, str, tuple[int, ...]], AutomatonRun]] = {"paper": base, "tempered": tempered}
+
+OPTIONS = {
+    "unroll": "unrolling.feedback",
+    "unroll_steps": "unrolling.steps",
+    "step_weights": "unrolling.weights",
+    "temperature": "unrolling.temperature",
+    "rounded": "unrolling.rounded",
+    "masking": "masking",
+    "width": "width",
+    "positions": "model.positions",
+    "position_std": "model.position_std",
+    "dropout": "model.dropout",
+    "steps": "budget.steps",
+    "until_solved": "budget.stop_after_solved",
+    "restart_at": "budget.restart_at",
+    "batch": "optimiser.batch",
+    "learning_rate": "optimiser.learning_rate",
+    "clip": "optimiser.clip",
+    "schedule": "optimiser.schedule",
+    "log_saturation": "log_saturation",
+    "seed": "seed",
+    "device": "device",
+}
+"""Options that change a recipe, each with the field that it sets; what some are follows from those before them."""
