@@ -13,7 +13,9 @@ from typing import Any
 
 import torch
 
+from hardgap.bench import Say, silent
 from hardgap.bench.ours import run_at
+from hardgap.bench.step import by_engine
 from hardgap.core.loop import Trainer
 from hardgap.core.stack import Member
 from hardgap.core.task import pick_device
@@ -26,12 +28,7 @@ STEPS_COMPARED = 5
 
 
 def measure_stacks(
-    shape: str,
-    device: str,
-    sizes: Sequence[int],
-    updates: int,
-    rounds: int,
-    say: Callable[[str], None] = lambda line: None,
+    shape: str, device: str, sizes: Sequence[int], updates: int, rounds: int, say: Say = silent
 ) -> list[dict[str, Any]]:
     """For separate training and for each size of a stack: milliseconds a step of all, run-steps a second, bits."""
     pick_device(device)
@@ -64,13 +61,7 @@ def _trainer(shape: str, device: str, seed: int = 0, *, stacked: bool = False) -
 def _native(shape: str) -> Callable[[], None]:
     """What trains a run on a CPU unless something else is asked for."""
     with engine.using("native"):
-        trainer = _trainer(shape, "cpu")
-
-    def update() -> None:
-        with engine.using("native"):
-            trainer.update()
-
-    return update
+        return by_engine("native", _trainer(shape, "cpu").update)
 
 
 def _stacked(shape: str, device: str, size: int) -> Callable[[], None]:

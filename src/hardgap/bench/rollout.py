@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hardgap.bench import Say, ratio, silent
 from hardgap.worlds.automaton import bitslice
 from hardgap.worlds.automaton.rollout import rollout
 from hardgap.worlds.automaton.rule import Rule
@@ -60,11 +61,7 @@ def contenders() -> list[Contender]:
 
 
 def measure(
-    rows: int = 10_000,
-    width: int = 101,
-    steps: int = 100,
-    repeats: int = 5,
-    say: Callable[[str], None] = lambda line: None,
+    rows: int = 10_000, width: int = 101, steps: int = 100, repeats: int = 5, say: Say = silent
 ) -> list[dict[str, Any]]:
     """Time every contender on the same rows; one dict each, `times_ours` relative to the first."""
     start = np.random.default_rng(0).integers(0, 2, (rows, width), dtype=np.uint8)
@@ -119,14 +116,10 @@ def _summary(contender: Contender, ours: Contender, updates: int, rows: int) -> 
         "spread": (min(contender.seconds), max(contender.seconds)),
         "cpu_seconds": statistics.median(contender.cpu_seconds),
         "cells_per_second": updates / seconds,
-        "times_ours": _ratio(contender.seconds, ours.seconds),
-        "times_ours_cpu": _ratio(contender.cpu_seconds, ours.cpu_seconds),
+        "times_ours": ratio(contender.seconds, ours.seconds),
+        "times_ours_cpu": ratio(contender.cpu_seconds, ours.cpu_seconds),
         "note": scaled,
     }
-
-
-def _ratio(theirs: list[float], ours: list[float]) -> float:
-    return statistics.median(their / our for their, our in zip(theirs, ours, strict=True))
 
 
 def _bit_sliced(roll: Callable[[Rule, Any, int], Any]) -> Run:

@@ -10,11 +10,11 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
+from hardgap.bench import Say, silent
 from hardgap.runs.driver import run_sweep
 from hardgap.runs.store import Store
 from hardgap.worlds.automaton.run import AutomatonRun
@@ -22,7 +22,6 @@ from hardgap.worlds.automaton.run import AutomatonRun
 LEFT = 4
 """So many runs of a large sweep are trained; the others are in the store already."""
 SIZES = (100, 1_000, 10_000)
-Say = Callable[[str], None]
 
 
 def trivial(seed: int) -> AutomatonRun:
@@ -34,7 +33,7 @@ def trivial(seed: int) -> AutomatonRun:
     return AutomatonRun.model_validate(data)
 
 
-def measure(runs: int, say: Say = lambda line: None) -> dict[str, Any]:
+def measure(runs: int, say: Say = silent) -> dict[str, Any]:
     """Rates at 1, 2 and 4 workers at both places, then what large sweeps take of memory and disk."""
     with tempfile.TemporaryDirectory(prefix="hardgap-bench-") as place:
         bare = _bare(50)

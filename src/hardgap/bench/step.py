@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from hardgap.bench import plain
+from hardgap.bench import Say, plain, ratio, silent
 from hardgap.bench.ours import trainer_at
 from hardgap.bench.training import GEOMETRIES
 from hardgap.nn.native import engine
@@ -23,9 +23,7 @@ LIMIT = "matrix multiplication"
 SIZE = 1024
 
 
-def measure_step(
-    shape: str, updates: int, rounds: int, say: Callable[[str], None] = lambda line: None
-) -> list[dict[str, Any]]:
+def measure_step(shape: str, updates: int, rounds: int, say: Say = silent) -> list[dict[str, Any]]:
     """What every contender takes for a step, in milliseconds, and how it relates to the others of its round."""
     single_thread()
     geometry = GEOMETRIES[shape]
@@ -41,9 +39,7 @@ def measure_step(
     return [row | {"share": statistics.median(shares[row["name"]])} for row in compared(taken)]
 
 
-def in_turn(
-    contenders: dict[str, tuple[Callable[[], object], int]], rounds: int, say: Callable[[str], None]
-) -> dict[str, list[float]]:
+def in_turn(contenders: dict[str, tuple[Callable[[], object], int]], rounds: int, say: Say) -> dict[str, list[float]]:
     """The processor time in seconds that each takes for one call, in each round of so many calls."""
     taken: dict[str, list[float]] = {name: [] for name in contenders}
     for number in range(rounds + 1):
@@ -61,7 +57,7 @@ def compared(taken: dict[str, list[float]]) -> list[dict[str, Any]]:
     """Milliseconds, and how each relates to the others of its round."""
     return [
         {"name": name, "cpu_ms": 1e3 * statistics.median(seconds)}
-        | {f"times {other}": _ratio(taken[other], seconds) for other in taken if other != name}
+        | {f"times {other}": ratio(taken[other], seconds) for other in taken if other != name}
         for name, seconds in taken.items()
     ]
 
@@ -72,22 +68,22 @@ def ready() -> list[str]:
     return [build for build in builds if build != "portable"]
 
 
+def by_engine(name: str, call: Callable[[], object]) -> Callable[[], None]:
+    """A call that is made with this engine."""
+
+    def with_engine() -> None:
+        with engine.using(name):
+            call()
+
+    return with_engine
+
+
 def _contenders(shape: str) -> dict[str, Callable[[], object]]:
     def of(name: str) -> Callable[[], None]:
         with engine.using(name):
-            trainer = trainer_at(shape)
-
-        def step() -> None:
-            with engine.using(name):
-                trainer.update()
-
-        return step
+            return by_engine(name, trainer_at(shape).update)
 
     found: dict[str, Callable[[], object]] = {f"native {build}": of(build) for build in ready()}
     matrix = torch.rand(SIZE, SIZE)
     one_plain = plain.stepper(0, *GEOMETRIES[shape][:2])
     return found | {"eager": of("eager"), "plain": one_plain, LIMIT: lambda: matrix @ matrix}
-
-
-def _ratio(other: list[float], this: list[float]) -> float:
-    return statistics.median(theirs / own for theirs, own in zip(other, this, strict=True))

@@ -15,10 +15,10 @@ measured with a draft of each answer that turns out right, which is how the chai
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from hardgap.bench import Say, silent
 from hardgap.bench.training import OURS, run_copies
 from hardgap.core.cores import usable_cores
 from hardgap.nn.native.engine import EAGER, VARIABLE
@@ -84,9 +84,7 @@ def _plain_answers(examples: int, batch: int) -> Work:
     return [PLAIN, "decode", str(examples), str(batch)], examples
 
 
-def measure(
-    updates: int = 6, examples: int = 2_048, rounds: int = 3, say: Callable[[str], None] = lambda line: None
-) -> dict[str, Any]:
+def measure(updates: int = 6, examples: int = 2_048, rounds: int = 3, say: Say = silent) -> dict[str, Any]:
     """`rounds` interleaved rounds of `updates` training steps and `examples` answers each."""
     processes = usable_cores()
     found = {"training": training(updates), "decoding": decoding(examples)}

@@ -8,20 +8,19 @@ from typing import Any
 import numpy as np
 import torch
 
-from hardgap.bench import plain_symbolic
+from hardgap.bench import Say, plain_symbolic, silent
 from hardgap.bench.ours import chains_trainer
-from hardgap.bench.step import compared, in_turn, ready
+from hardgap.bench.step import by_engine, compared, in_turn, ready
 from hardgap.nn.native import engine
 from hardgap.nn.seq2seq import Seq2Seq
 from hardgap.runs.execute import single_thread
 from hardgap.worlds.chains.task import SymbolicTask, decode_freely
 
 BATCH = 512
-Call = Callable[[], object]
-Work = dict[str, Call]
+Work = dict[str, Callable[[], object]]
 
 
-def measure_one_core(updates: int, rounds: int, say: Callable[[str], None] = lambda line: None) -> dict[str, Any]:
+def measure_one_core(updates: int, rounds: int, say: Say = silent) -> dict[str, Any]:
     """A training step and the greedy answers to 512 inputs, each by every engine that is here."""
     single_thread()
     engines = {**{f"native {build}": build for build in ready()}, "eager": "eager"}
@@ -38,19 +37,11 @@ def measure_one_core(updates: int, rounds: int, say: Callable[[str], None] = lam
     return found
 
 
-def _by(name: str, call: Call) -> Call:
-    def with_engine() -> None:
-        with engine.using(name):
-            call()
-
-    return with_engine
-
-
 def _training(engines: dict[str, str]) -> Work:
-    found = {}
+    found: Work = {}
     for name, build in engines.items():
         with engine.using(build):
-            found[name] = _by(build, chains_trainer().update)
+            found[name] = by_engine(build, chains_trainer().update)
     return found
 
 
@@ -60,4 +51,4 @@ def _decoding(engines: dict[str, str]) -> Work:
     assert isinstance(task, SymbolicTask)
     assert isinstance(model, Seq2Seq)
     inputs = np.random.default_rng(0).integers(0, plain_symbolic.NUMBERS, (BATCH, plain_symbolic.INPUTS))
-    return {name: _by(build, lambda: decode_freely(model, task.codec, inputs)) for name, build in engines.items()}
+    return {name: by_engine(build, lambda: decode_freely(model, task.codec, inputs)) for name, build in engines.items()}

@@ -11,9 +11,9 @@ import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from hardgap.bench import Say, silent
 from hardgap.core.cores import usable_cores
 from hardgap.nn.native.engine import VARIABLE, current_name
 from hardgap.runs.local import ONE_THREAD
@@ -46,7 +46,7 @@ class Geometry(NamedTuple):
 GEOMETRIES = {"paper": Geometry(101, 128, 1), "desk": Geometry(11, 64, 16)}
 
 
-def measure(shape: str, updates: int, rounds: int, say: Callable[[str], None] = lambda line: None) -> dict[str, Any]:
+def measure(shape: str, updates: int, rounds: int, say: Say = silent) -> dict[str, Any]:
     """`rounds` interleaved rounds of `updates` training steps each (16 times as many at desk scale).
 
     Training steps a second of the whole machine, and how they relate. `flat` is what a step costs with a process a

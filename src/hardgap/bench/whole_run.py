@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from hardgap.bench import Say, silent
 from hardgap.core.loop import Stopped, driven
 from hardgap.core.task import Point
 from hardgap.nn.native import engine
@@ -87,7 +87,7 @@ class _Timed(Execution):
         self.lap(KEPT)
 
 
-def measure_run(run: AutomatonRun, say: Callable[[str], None] = lambda line: None) -> dict[str, Any]:
+def measure_run(run: AutomatonRun, say: Say = silent) -> dict[str, Any]:
     """Train a run from its queueing to its result, in a store of its own; processor seconds and shares of each part."""
     single_thread()
     say(f"a whole run: {run.describe()}")

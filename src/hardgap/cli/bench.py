@@ -60,10 +60,6 @@ def bench(
     output.show({name: data for name, (data, _) in found.items()}, tables)
 
 
-def _say(line: str) -> None:
-    err().print(line)
-
-
 def _training(updates: int, rounds: int) -> Measured:
     from hardgap.bench.step import measure_step
     from hardgap.bench.training import GEOMETRIES, measure
@@ -71,7 +67,8 @@ def _training(updates: int, rounds: int) -> Measured:
     found: dict[str, Any] = {}
     tables = []
     for shape, (width, batch, _) in GEOMETRIES.items():
-        one_core, whole = measure_step(shape, updates, rounds, _say), measure(shape, updates, rounds, _say)
+        one_core = measure_step(shape, updates, rounds, err().print)
+        whole = measure(shape, updates, rounds, err().print)
         found[shape] = {"one_core": one_core, "whole_machine": whole}
         numbers = ["CPU ms", "of the limit", "times eager", "times plain"]
         title = f"A training step at the {shape}'s shape (width {width}, batch {batch}), one core"
@@ -94,7 +91,7 @@ def _training(updates: int, rounds: int) -> Measured:
 def _whole_run() -> Measured:
     from hardgap.bench.whole_run import PARTS, RUNS, measure_run
 
-    found = {name: measure_run(run, _say) for name, run in RUNS.items()}
+    found = {name: measure_run(run, err().print) for name, run in RUNS.items()}
     each = list(found.values())
     rows = [[part, *(f"{100 * one['shares'][part]:.1f} %" for one in each)] for part in PARTS]
     rows.append(["processor seconds", *(f"{sum(one['cpu_seconds'].values()):.1f}" for one in each)])
@@ -128,7 +125,7 @@ def _gpu(sizes: list[int], device: str, updates: int, rounds: int) -> Measured:
     tables = []
     for shape, (width, batch, repeats) in reversed(GEOMETRIES.items()):
         try:
-            rows = measure_stacks(shape, device, sizes, updates * repeats, rounds, _say)
+            rows = measure_stacks(shape, device, sizes, updates * repeats, rounds, err().print)
         except BadInput as error:
             raise BadInput(
                 f"there is no {device} device here; `hardgap bench gpu --device cpu` measures the same on the CPU"
@@ -149,7 +146,7 @@ def _gpu(sizes: list[int], device: str, updates: int, rounds: int) -> Measured:
 def _rollout(rounds: int) -> Measured:
     from hardgap.bench.rollout import measure
 
-    found = measure(repeats=rounds, say=_say)
+    found = measure(repeats=rounds, say=err().print)
     title = "Rollouts: 10,000 rows × width 101 × 100 steps, medians; ours is the bit-sliced final state"
     figures = ["seconds", "cpu s", "times ours", "by cpu"]
     rows = [[row["name"], row["version"], row["output"], *_figures(row), row["note"]] for row in found]
@@ -160,14 +157,14 @@ def _symbolic(updates: int, examples: int, rounds: int) -> Measured:
     from hardgap.bench.symbolic import measure
     from hardgap.bench.symbolic_step import measure_one_core
 
-    one_core = measure_one_core(updates, rounds, say=_say)
+    one_core = measure_one_core(updates, rounds, say=err().print)
     titles = {"training": "a training step of 512 examples", "decoding": "greedy answers to 512 inputs"}
     numbers = ["CPU ms", "times eager", "times plain"]
     tables = [
         Table(f"Experiment 2, {title}, one core", ["by", *numbers], [_times(row) for row in one_core[what]], numbers)
         for what, title in titles.items()
     ]
-    found = measure(updates, examples, rounds, say=_say)
+    found = measure(updates, examples, rounds, say=err().print)
     units = {"training": "examples/s in batches of 512", "decoding": "derivations/s of 15 tokens"}
     figures = ["per second", "hardgap is times as fast"]
     return found | {"one_core": one_core}, tables + [
@@ -184,7 +181,7 @@ def _symbolic(updates: int, examples: int, rounds: int) -> Measured:
 def _scale(runs: int) -> Measured:
     from hardgap.bench.scale import measure
 
-    found = measure(runs, _say)
+    found = measure(runs, err().print)
     rates = [[one["on"], one["workers"], f"{one['runs_per_second']:.1f}", f"{one['overhead_ms']:.0f}",
               f"{one['driver_ms']:.1f}"] for one in found["rates"]]  # fmt: skip
     sizes = [[one["runs"], one["on"], f"{one['driver_mb']:.0f}", f"{one['database_mb']:.1f}",
