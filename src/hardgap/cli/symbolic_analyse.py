@@ -64,7 +64,7 @@ def analyse(
         _draw(found, figures)
     from hardgap.studies.symbolic.tables import analysis_tables
 
-    output.show(report, analysis_tables(report))
+    output.show(report, analysis_tables(found))
 
 
 def _open(

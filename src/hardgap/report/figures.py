@@ -149,6 +149,15 @@ def _curves(axes: Axes, title: str, curves: Sequence[Sequence[dict[str, Any]]]) 
     axes.set_ylim(-3, 103)
 
 
+def beside_published(
+    figure: Figure, axes: Axes, measured: str, published: str = "published, width 101", mark: str = "o"
+) -> None:
+    """Above a figure, what its grey marks and its blue dots are."""
+    axes.plot([], [], mark, color=PAPER, label=published)
+    axes.plot([], [], "o", color=HOLDOUT, label=measured)
+    figure.legend(frameon=False, ncols=2, loc="outside upper left")
+
+
 def draw_line(axes: Axes, steps: list[int], values: list[float], again: Sequence[int], **look: Any) -> None:
     """A line over training, broken where another network goes on: at `again`, the steps that `restarts` finds."""
     ends = [*(bisect_left(steps, step) for step in again), len(steps)]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
 
-from hardgap.runs.results import read_json
+from hardgap.runs.results import read_json, write_text
 
 _told: set[Path] = set()
 """Damaged files that have been named: one is asked for by many rows of a table."""
@@ -24,3 +25,7 @@ def kept_file(folder: Path, name: str) -> dict[str, Any] | None:
             print(f"hardgap: {path} is damaged, passed over: {error}", file=sys.stderr)
         _told.add(path)
         return None
+
+
+def keep_file(folder: Path, name: str, data: dict[str, Any]) -> None:
+    write_text(folder / name, json.dumps(data, indent=1) + "\n")

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from hardgap.core.wording import plural
-from hardgap.report.figures import HOLDOUT, PAPER, styled
+from hardgap.report.figures import HOLDOUT, PAPER, beside_published, styled
 from hardgap.report.statistics import wilson
 from hardgap.studies.measure import StudyResult
 from hardgap.worlds.automaton.run import AutomatonRun
@@ -28,9 +28,7 @@ def main_table_figure(results: Sequence[StudyResult]) -> Figure:
     axes.set_xlim(-3, 112)
     axes.set_xticks([0, 25, 50, 75, 100])
     axes.set_xlabel("runs that recover the hidden patterns (holdout accuracy at least 70 %), %, with 95 % interval")
-    axes.plot([], [], "o", color=PAPER, label="published, width 101")
-    axes.plot([], [], "o", color=HOLDOUT, label=f"measured here, {results[0].scale} scale")
-    figure.legend(frameon=False, ncols=2, loc="outside upper left")
+    beside_published(figure, axes, f"measured here, {results[0].scale} scale")
     return figure
 
 

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hardgap.report.figures import HOLDOUT, PAPER, STYLE
+from hardgap.report.figures import HOLDOUT, PAPER, beside_published, styled
 from hardgap.report.statistics import wilson
 from hardgap.studies.measure import StudyResult
 from hardgap.studies.per_pattern import column
 
 
+@styled
 def pattern_figure(results: Sequence[StudyResult]) -> Figure:
     """Success rates with Wilson intervals by hidden pattern: published (grey squares) and measured (blue dots)."""
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(2.9 * len(results) + 0.6, 3.0), layout="constrained")
-        panels = figure.subplots(1, len(results), sharey=True, squeeze=False)[0]
-        for axes, one in zip(panels, results, strict=True):
-            _panel(axes, one)
-        panels[0].set_ylabel("seeds that recover it, %")
-        panels[0].plot([], [], "s", color=PAPER, label="published, width 101")
-        panels[0].plot([], [], "o", color=HOLDOUT, label=f"measured here, {results[0].scale} scale")
-        figure.legend(frameon=False, ncols=2, loc="outside upper left")
+    figure = Figure(figsize=(2.9 * len(results) + 0.6, 3.0), layout="constrained")
+    panels = figure.subplots(1, len(results), sharey=True, squeeze=False)[0]
+    for axes, one in zip(panels, results, strict=True):
+        _panel(axes, one)
+    panels[0].set_ylabel("seeds that recover it, %")
+    beside_published(figure, panels[0], f"measured here, {results[0].scale} scale", mark="s")
     return figure
 
 

@@ -5,7 +5,6 @@ Checking takes a minute, so what was found is kept as a file; `hardgap prove` al
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,9 +16,8 @@ from hardgap.core.progress import Progress
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.report.verdicts import NOT_RUN, Verdict, judge_statement
-from hardgap.runs.results import write_text
 from hardgap.runs.store import Store
-from hardgap.studies.kept import kept_file
+from hardgap.studies.kept import keep_file, kept_file
 from hardgap.studies.measure import Measured, StudyResult
 from hardgap.studies.published import Found, Published
 from hardgap.studies.study import Arm, study
@@ -86,7 +84,7 @@ def prove_first(scale: Scale, store: Store, kept: Path, on_progress: Progress, i
         on_progress("checking statements", place, STATEMENTS)
         statement: Statement = check()
         found.append(statement.as_json())
-    write_text(kept / FILE, json.dumps({"kind": "theorems", "statements": found}, indent=1) + "\n")
+    keep_file(kept, FILE, {"kind": "theorems", "statements": found})
 
 
 def theorem_tables(results: Sequence[StudyResult]) -> list[Table]:

@@ -31,7 +31,7 @@ from hardgap.studies.symbolic.coverage_tables import coverage_tables
 from hardgap.studies.symbolic.document import figures, read_measured, sections
 from hardgap.studies.symbolic.figures import analysis_figures
 from hardgap.studies.symbolic.published import PAPERS_KRR
-from hardgap.studies.symbolic.tables import analysis_tables, page_tables
+from hardgap.studies.symbolic.tables import analysis_tables
 from hardgap.worlds.chains.baselines import SYMBOLIC_METHODS
 from hardgap.worlds.chains.run import SymbolicRun
 
@@ -199,7 +199,7 @@ def opened(holdout: str, condition: str) -> dict[str, Any]:
 
 
 def test_analyses_have_a_column_a_network_and_the_published_number_of_its_pair() -> None:
-    tables = analysis_tables({"runs": [opened("^|", "familiar"), opened("&L", "familiar"), opened("^|", "opaque")]})
+    tables = analysis_tables([opened("^|", "familiar"), opened("&L", "familiar"), opened("^|", "opaque")])
     by_title = {table.title.partition(",")[0]: table for table in tables}
     corrupted = by_title["An input replaced: how often a named operator changes"]
     assert corrupted.columns == ["corrupted", "^|", "&L", "^| opaque"]
@@ -218,10 +218,10 @@ def test_analyses_have_a_column_a_network_and_the_published_number_of_its_pair()
 
 
 def test_a_page_shows_one_networks_substitutions_the_lens_on_seen_examples_and_no_heads() -> None:
-    tables = page_tables([opened("^|", "familiar"), opened("&L", "familiar")])
+    tables = analysis_tables([opened("^|", "familiar"), opened("&L", "familiar")], on_page=True)
     starts = ["The networks", "Inputs swapped", "Linear probes", "Cross-attention", "An input", "Logit lens on seen"]
     assert all(table.title.startswith(start) for table, start in zip(tables, starts, strict=True))
-    assert page_tables([]) == []
+    assert analysis_tables([], on_page=True) == []
 
 
 def test_a_page_leaves_out_baselines_that_are_no_test(covered: Path) -> None:

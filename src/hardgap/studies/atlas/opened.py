@@ -5,7 +5,6 @@ Each is kept as a file, `opened-RUN.json`; the committed ones are in results/atl
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,12 +14,11 @@ from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.core.wording import listed, percent, plural
 from hardgap.report.document import NOT_YET, paragraph
-from hardgap.runs.results import write_text
 from hardgap.runs.store import Store
 from hardgap.studies.atlas.cells import settled
 from hardgap.studies.atlas.missed import missed_by_all, recovered_by_rounding
 from hardgap.studies.atlas.study import SEEDS, atlas_run, missed_gaps, opened_file, opened_run
-from hardgap.studies.kept import kept_file
+from hardgap.studies.kept import keep_file, kept_file
 from hardgap.studies.measure import StudyResult, each
 from hardgap.worlds.automaton.rule import Rule, parse_rule
 
@@ -45,8 +43,7 @@ def open_missed(scale: Scale, store: Store, kept: Path, on_progress: Progress, i
     gaps = [gap for gap in missed_gaps() if _every_seed_misses(store, scale, *gap)]
     for place, (rule, pattern) in enumerate(gaps):
         run = opened_run(scale, rule, pattern)
-        path = kept / opened_file(run.id)
-        if is_late() or kept_file(kept, path.name) is not None:
+        if is_late() or kept_file(kept, opened_file(run.id)) is not None:
             continue
         on_progress(f"opening {run.describe()}", place, len(gaps))
         found = find_weights(store, run.id)
@@ -56,7 +53,7 @@ def open_missed(scale: Scale, store: Store, kept: Path, on_progress: Progress, i
         inside = open_trained(load_trained(store, run.id), ("rule", "consistency"), 0)
         about = {"kind": "atlas/opened", "run": run.id, "about": found.about(run), "replica": found.replica}
         made = {"versions": found.store.get(run.id).versions}
-        write_text(path, json.dumps(about | made | _wanted(inside), indent=1) + "\n")
+        keep_file(kept, opened_file(run.id), about | made | _wanted(inside))
 
 
 def _every_seed_misses(store: Store, scale: Scale, rule: Rule, pattern: int) -> bool:

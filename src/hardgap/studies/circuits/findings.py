@@ -41,10 +41,6 @@ def _polynomial(data: dict[str, Any]) -> str:
     return f"{data['structure']}; a polynomial of the cells explains {_percent(data['explained'])} of the logit"
 
 
-def _consistency(data: dict[str, Any]) -> str:
-    return str(data["verdict"])
-
-
 def _lens(data: dict[str, Any]) -> str:
     levels = data["levels"]
     first = 1 + max((i for i, level in enumerate(levels) if level["visible"] < READABLE), default=-1)
@@ -76,7 +72,7 @@ def _percent(share: float) -> str:
 
 FINDINGS: dict[str, Callable[[dict[str, Any]], str]] = {
     "polynomial": _polynomial,
-    "consistency": _consistency,
+    "consistency": lambda data: str(data["verdict"]),
     "lens": _lens,
     "attention": _attention,
     "neurons": _neurons,

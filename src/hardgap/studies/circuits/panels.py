@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from textwrap import wrap
 from typing import Any
 
@@ -152,14 +153,6 @@ def ablation_panel(axes: Axes, data: Data, what: str) -> None:
         f"with the mean in place of its value, accuracy falls by more than {100 * NEEDED:.0f} points; "
         "one hidden pattern: a constant answer gets 0 or 100 % of it",
     )
-
-
-def layers_panel(axes: Axes, data: Data) -> None:
-    ablation_panel(axes, data, "layers and sublayers")
-
-
-def heads_panel(axes: Axes, data: Data) -> None:
-    ablation_panel(axes, data, "attention heads")
 
 
 def lens_panel(axes: Axes, data: Data) -> None:
@@ -312,8 +305,8 @@ PANELS: dict[str, Callable[[Axes, Data], None]] = {
     "rule": rule_panel,
     "influence": influence_panel,
     "consistency": consistency_panel,
-    "layers": layers_panel,
-    "heads": heads_panel,
+    "layers": partial(ablation_panel, what="layers and sublayers"),
+    "heads": partial(ablation_panel, what="attention heads"),
     "lens": lens_panel,
     "probes": probes_panel,
     "patching": patching_panel,

@@ -6,7 +6,6 @@ of the paper are of two networks at width 101: their mean is printed here beside
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
@@ -17,11 +16,10 @@ from typing import Any
 from hardgap.core.progress import Progress
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
-from hardgap.runs.results import write_text
 from hardgap.runs.store import Row, Store
 from hardgap.runs.summary import summarise
 from hardgap.studies.circuits.quantities import QUANTITIES, SHARE, Network, Quantity
-from hardgap.studies.kept import kept_file
+from hardgap.studies.kept import keep_file, kept_file
 from hardgap.studies.measure import StudyResult
 from hardgap.studies.networks import spread
 from hardgap.studies.numbers import span
@@ -57,8 +55,8 @@ def open_networks(scale: Scale, store: Store, kept: Path, on_progress: Progress,
 
     rows = solved_networks(store, scale)
     for place, row in enumerate(rows):
-        path = kept / f"circuit-{row.id}.json"
-        if is_late() or kept_file(kept, path.name) is not None:
+        name = f"circuit-{row.id}.json"
+        if is_late() or kept_file(kept, name) is not None:
             continue
         on_progress(f"opening {row.config.describe()}", place, len(rows))
         found = find_weights(store, row.id)
@@ -73,10 +71,10 @@ def open_networks(scale: Scale, store: Store, kept: Path, on_progress: Progress,
             continue
         trained = load_trained(store, row.id)
         about = {"kind": "circuits", "scale": scale, "run": row.id, "about": found.about(row.config)}
-        ends = {name: end[name] for name in ("step", "visible", "holdout")}
+        ends = {which: end[which] for which in ("step", "visible", "holdout")}
         made = {"replica": found.replica, "versions": found.store.get(row.id).versions}
-        opened = {name: _short(one) for name, one in open_trained(trained, ANALYSES, 0).items()}
-        write_text(path, json.dumps(about | ends | made | wanted(opened), indent=1) + "\n")
+        opened = {analysis: _short(one) for analysis, one in open_trained(trained, ANALYSES, 0).items()}
+        keep_file(kept, name, about | ends | made | wanted(opened))
 
 
 def _is_solved(store: Store, row: Row) -> bool:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,10 +19,9 @@ from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.report.statistics import Sample
 from hardgap.report.verdicts import Verdict, judge_mean
-from hardgap.runs.results import write_text
 from hardgap.runs.store import Store
 from hardgap.studies.interpolation.published import PUBLISHED, PUBLISHED_NETWORK, SUPERVISED, TEMPORAL
-from hardgap.studies.kept import kept_file
+from hardgap.studies.kept import keep_file, kept_file
 from hardgap.studies.measure import StudyResult, each
 from hardgap.studies.networks import POINTS
 from hardgap.studies.numbers import span
@@ -116,7 +114,7 @@ def measure_levels(scale: Scale, store: Store, kept: Path, on_progress: Progress
     if not (found := [run_id for run_id in solved if opens(store, run_id)]):
         return
     tables = measure_runs(store, found, setting := Setting(), on_progress)
-    _keep(kept / _levels_file(scale), as_report(tables, setting))
+    keep_file(kept, _levels_file(scale), as_report(tables, setting))
 
 
 def measure_temporal(
@@ -127,7 +125,7 @@ def measure_temporal(
     for seed, (pattern,) in product(SEEDS, TEMPORAL):
         if not is_late() and _kept_temporal(kept, pattern, seed) is None:
             found = temporal_report(Gap(parse_rule("150"), (pattern,)), size=None, seed=seed, on_progress=on_progress)
-            _keep(kept / _temporal_file(pattern, seed), found)
+            keep_file(kept, _temporal_file(pattern, seed), found)
 
 
 EVERY_CELL = {"width": 101, "rows": 20_000, "size": "all"}
@@ -137,10 +135,6 @@ def _kept_temporal(kept: Path, pattern: int, seed: int) -> dict[str, Any] | None
     """What was measured from every visible cell, as in the paper."""
     found = kept_file(kept, _temporal_file(pattern, seed))
     return found if found is not None and found["setting"].items() >= EVERY_CELL.items() else None
-
-
-def _keep(path: Path, report: dict[str, Any]) -> None:
-    write_text(path, json.dumps(report, indent=1) + "\n")
 
 
 def _holdout_range(name: str, level: str, method: str, kept: Path) -> list[float] | None:

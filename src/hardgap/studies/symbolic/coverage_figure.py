@@ -8,7 +8,7 @@ from statistics import fmean
 from matplotlib.figure import Figure
 
 from hardgap.core.errors import NotMeasured
-from hardgap.report.figures import HOLDOUT, PAPER, styled
+from hardgap.report.figures import HOLDOUT, PAPER, beside_published, styled
 from hardgap.studies.measure import StudyResult
 from hardgap.studies.symbolic.cells import CONDITIONS, default_filter, exact, published_shares
 from hardgap.studies.symbolic.published import CASES
@@ -74,7 +74,5 @@ def symbolic_table_figure(results: Sequence[StudyResult]) -> Figure:
     axes.set_yticks(range(len(results)), labels)
     axes.set_xlim(-3, 103)
     axes.set_xlabel("whole derivation of the held-out pair right, %; a dot is a seed, a bar their mean")
-    axes.plot([], [], "o", color=PAPER, label="published")
-    axes.plot([], [], "o", color=HOLDOUT, label=f"measured here, {results[0].scale} scale")
-    figure.legend(frameon=False, ncols=2, loc="outside upper left")
+    beside_published(figure, axes, f"measured here, {results[0].scale} scale", "published")
     return figure

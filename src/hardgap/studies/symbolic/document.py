@@ -28,7 +28,7 @@ from hardgap.studies.symbolic.coverage_figure import coverage_figure, symbolic_t
 from hardgap.studies.symbolic.coverage_tables import coverage_tables
 from hardgap.studies.symbolic.figures import FIGURES
 from hardgap.studies.symbolic.table import CELLS
-from hardgap.studies.symbolic.tables import analysis_tables, page_tables
+from hardgap.studies.symbolic.tables import analysis_tables
 from hardgap.studies.symbolic.words import symbolic_words
 
 
@@ -66,7 +66,7 @@ def _read_analyses(path: Path) -> dict[str, Any]:
         return {"runs": []}
     try:
         report = json.loads(path.read_text(encoding="utf-8"))
-        analysis_tables(report)
+        analysis_tables(report["runs"])
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
         raise BadInput(f"{path} is not what `hardgap symbolic analyse --json` prints: {error}") from error
     found: dict[str, Any] = report
@@ -103,7 +103,7 @@ TABLES: dict[str, Callable[[SymbolicResults], list[Table]]] = {
     "coverage": lambda measured: coverage_tables([measured.coverage])[2:],
     "baseline-verdicts": lambda measured: baseline_tables([_tested(measured.baselines)]),
     "bounds": lambda measured: bound_tables([measured.bounds]),
-    "analyses": lambda measured: page_tables(_one_a_pair(measured.analyses["runs"])),
+    "analyses": lambda measured: analysis_tables(_one_a_pair(measured.analyses["runs"]), on_page=True),
 }
 WORDS = "symbolic-words"
 BLOCKS = (*TABLES, WORDS)

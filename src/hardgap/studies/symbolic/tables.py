@@ -20,19 +20,14 @@ Maker = Callable[[Runs], list[Table]]
 Printed = dict[str, dict[tuple[str, str], float]]
 
 
-def analysis_tables(report: dict[str, Any]) -> list[Table]:
-    """Which networks were opened, then one table an analysis that was made, in the paper's order."""
-    return _tables(report["runs"], TABLES)
+def analysis_tables(runs: Runs, *, on_page: bool = False) -> list[Table]:
+    """Which networks were opened, then one table an analysis that was made, in the paper's order.
 
-
-def page_tables(runs: Runs) -> list[Table]:
-    """The same, shorter: one network's substitutions, the lens on seen examples, and no heads, which are a figure."""
-    return _tables(runs, ON_PAGE)
-
-
-def _tables(runs: Runs, makers: dict[str, Maker]) -> list[Table]:
+    A page has fewer: one network's substitutions, the lens on seen examples, and no heads, which are a figure.
+    """
     if not runs:
         return []
+    makers = ON_PAGE if on_page else TABLES
     made = [make for name, make in makers.items() if all(name in run["analyses"] for run in runs)]
     return [_opened(runs), *(table for make in made for table in make(runs))]
 
