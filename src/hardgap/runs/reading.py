@@ -68,10 +68,9 @@ class Reader:
 
     def find(self, text: str) -> str:
         """The id that this is, or that alone begins so."""
-        with self.named_errors():
-            # Digits are less than g, so this is a range of the index.
-            query = "SELECT id FROM runs WHERE id >= ?1 AND id < ?1 || 'g' AND substr(id, 1, length(?1)) = ?1"
-            found = self._db.execute(f"{query} ORDER BY id LIMIT 2", [text]).fetchall() if text else []
+        # Digits are less than g, so this is a range of the index.
+        query = "SELECT id FROM runs WHERE id >= ?1 AND id < ?1 || 'g' AND substr(id, 1, length(?1)) = ?1"
+        found = self.query(f"{query} ORDER BY id LIMIT 2", [text]) if text else []
         if not found:
             raise BadInput(f"there is no run {text} in {self.folder}; `hardgap runs list` shows what there is")
         if len(found) > 1 and found[0][0] != text:
@@ -114,8 +113,7 @@ class Reader:
     def count(self, where: Where = (), ids: Iterable[str] | None = None) -> int:
         """How many runs meet every condition."""
         chosen, values = condition(where, ids)
-        with self.named_errors():
-            return int(self._db.execute(f"SELECT count(*) FROM runs {chosen}", values).fetchone()[0])
+        return int(self.query(f"SELECT count(*) FROM runs {chosen}", values)[0][0])
 
     def query(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         """The rows of a statement that only reads."""
@@ -161,9 +159,7 @@ class Reader:
 
     def damaged(self) -> Iterator[tuple[int, Damaged]]:
         """Every damaged run, by its place in the table: an index may be damaged too, and a name unreadable."""
-        with self.named_errors():
-            places = [place for (place,) in self._db.execute("SELECT rowid FROM runs NOT INDEXED").fetchall()]
-        for place in places:
+        for (place,) in self.query("SELECT rowid FROM runs NOT INDEXED"):
             for record in self._records("WHERE rowid = ?", place):
                 try:
                     self._row(record)
@@ -208,11 +204,8 @@ class Reader:
 
     def progress(self, ids: Iterable[str]) -> dict[str, tuple[str, int]]:
         """Status and step of each run, without reading anything else."""
-        with self.named_errors():
-            found = self._db.execute(
-                "SELECT id, status, step FROM runs WHERE id IN (SELECT value FROM json_each(?))",
-                [json.dumps(list(ids))],
-            ).fetchall()
+        query = "SELECT id, status, step FROM runs WHERE id IN (SELECT value FROM json_each(?))"
+        found = self.query(query, [json.dumps(list(ids))])
         return {run_id: (status, step) for run_id, status, step in found}
 
 

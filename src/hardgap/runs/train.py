@@ -67,11 +67,7 @@ def execute_claimed(
 ) -> Stopped | None:
     """Train a run that `owner` has claimed; one that fails by its own fault is marked so, with the reason."""
     chosen: dict[str, Any] = {} if engine is None else {"engine": engine}
-    return carry_out(Execution(store, run, owner, watcher or Observer(), checkpoint_seconds, **chosen))
-
-
-def carry_out(execution: Execution) -> Stopped | None:
-    """An execution to its end; a run that fails by its own fault is marked so, with the reason."""
+    execution = Execution(store, run, owner, watcher or Observer(), checkpoint_seconds, **chosen)
     with blamed_on(execution):
         return execution()
 

@@ -20,7 +20,7 @@ from hardgap.worlds.automaton.identify.answers import identify
 from hardgap.worlds.automaton.identify.completions import completions
 from hardgap.worlds.automaton.identify.evidence import Evidence, every_row, evolve, rows_shown
 from hardgap.worlds.automaton.identify.frontier import smallest_lost
-from hardgap.worlds.automaton.rule import Rule, parse_rule
+from hardgap.worlds.automaton.rule import parse_rule
 
 STEPS = (2, 3, 4)
 UNROLLED = max(STEPS)
@@ -60,10 +60,7 @@ def refuting_shares(gap: Gap, steps: int) -> list[float]:
 
     Exact for uniformly random rows: each window is as likely as any other.
     """
-    wrong = gap.rule.table.copy()
-    wrong[list(gap.hidden)] ^= 1
-    other = Rule.from_table(wrong)
-    depths = every_row(gap, steps).depths
+    other, depths = gap.decoy().rule, every_row(gap, steps).depths
     return [float((evolve(other, depth.windows, depth.steps) != depth.targets).mean()) for depth in depths]
 
 

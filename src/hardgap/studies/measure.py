@@ -251,16 +251,12 @@ def judged(results: Sequence[StudyResult]) -> list[StudyResult]:
         return list(results)
     tables: dict[tuple[str, str], list[Measured]] = {}
     for one in results:
-        tables.setdefault(_table_of(one), []).extend(one.arms)
+        tables.setdefault(one.study.judged_with, []).extend(one.arms)
     verdicts = {key: iter(corrected([arm.comparison for arm in arms])) for key, arms in tables.items()}
     return [
-        replace(one, arms=tuple(replace(arm, judged=next(verdicts[_table_of(one)])) for arm in one.arms))
+        replace(one, arms=tuple(replace(arm, judged=next(verdicts[one.study.judged_with])) for arm in one.arms))
         for one in results
     ]
-
-
-def _table_of(one: StudyResult) -> tuple[str, str]:
-    return one.study.tables, one.name.partition("/")[0]
 
 
 @contextmanager

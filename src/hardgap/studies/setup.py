@@ -20,7 +20,8 @@ from hardgap.studies.measure import StudyResult
 from hardgap.studies.study import Arm, study
 from hardgap.studies.theorems import Proved
 from hardgap.worlds.automaton.gap import Gap
-from hardgap.worlds.automaton.rule import Rule, parse_rule
+from hardgap.worlds.automaton.rollout import rollout
+from hardgap.worlds.automaton.rule import parse_rule
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -63,7 +64,8 @@ def drawn_setup(results: Sequence[StudyResult]) -> Figure:
     row = np.random.default_rng(0).integers(0, 2, (1, WIDTH), dtype=np.uint8)
     truth = gap.trajectory(row, STEPS)
     figure = setup_figure(truth)
-    cells = np.argwhere((_wrong(gap).trajectory(row, STEPS).targets != truth.targets)[:, 0] & ~truth.hidden[:, 0])
+    wrong = rollout(gap.decoy().rule, row, STEPS)[1:]  # of a network that is wrong about what is hidden alone
+    cells = np.argwhere((wrong != truth.targets)[:, 0] & ~truth.hidden[:, 0])
     cross: Any = {"marker": "X", "color": HOLDOUT, "markeredgecolor": "white", "markersize": 9, "linestyle": "none"}
     frame: Any = {"marker": "s", "markerfacecolor": "none", "markeredgecolor": HIDDEN, "linestyle": "none"}
     figure.axes[0].plot(cells[:, 1] + 0.5, cells[:, 0] + 1.5, **cross)
@@ -72,10 +74,3 @@ def drawn_setup(results: Sequence[StudyResult]) -> Figure:
     labels = [hidden, "visible, and wrong if that is answered wrongly"]
     figure.axes[0].legend(handles, labels, frameon=False, ncols=2, loc="lower left", bbox_to_anchor=(-0.01, 1))
     return figure
-
-
-def _wrong(gap: Gap) -> Gap:
-    """The rule of a network that is wrong about what is hidden, and about nothing else."""
-    table = gap.rule.table.copy()
-    table[list(gap.hidden)] ^= 1
-    return Gap(Rule.from_table(table), gap.hidden)

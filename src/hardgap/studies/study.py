@@ -75,6 +75,11 @@ class Study:
     ours: bool = False
     scaled: bool = True
 
+    @property
+    def judged_with(self) -> tuple[str, str]:
+        """Shared by studies whose rows stand in one table and are corrected together."""
+        return self.tables, self.name.partition("/")[0]
+
     def runs(self, scale: Scale) -> list[Run]:
         """Every run of every arm, once."""
         return list({run.id: run for arm in self.arms(scale) for run in arm.runs}.values())

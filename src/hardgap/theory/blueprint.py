@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from hardgap.core.errors import BadInput
+from hardgap.core.progress import Progress, silent
 from hardgap.nn.spec import EncoderSpec
 from hardgap.theory.composition import Code, compose
 from hardgap.theory.construction import Construction, construct
@@ -48,9 +48,7 @@ class Blueprint:
         fits = not self.paper and self.rules[0].radius == 1
         return compose(self.rules, width, code=self.code or ("one-hot" if fits else "circle"), spec=spec)
 
-    def verify(
-        self, *, seed: int = 0, on_progress: Callable[[str, int, int], None] = lambda doing, done, total: None
-    ) -> list[Check]:
+    def verify(self, *, on_progress: Progress = silent) -> list[Check]:
         """Every row of widths 3 to 12 (10 for a composition), then rows of the width itself."""
         exhausted = range(3, 13 if len(self.rules) == 1 else 11)
         checks = []
@@ -59,7 +57,7 @@ class Blueprint:
             checks.append(check_rows(self.build(width), every_row(width), exhaustive=True))
         if self.width not in exhausted:
             rows = max(4, min(128, 2_000_000 // self.width**2))
-            checks.append(check_rows(self.build(), random_rows(self.width, rows, seed)))
+            checks.append(check_rows(self.build(), random_rows(self.width, rows, seed=0)))
         return checks
 
     def bound(self) -> float | None:

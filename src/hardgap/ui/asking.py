@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -73,11 +73,8 @@ class Asked:
     @contextmanager
     def store(self) -> Iterator[Store]:
         """The store, open for this request: SQLite connections belong to a thread."""
-        store = Store(self.folder)
-        try:
+        with closing(Store(self.folder)) as store:
             yield store
-        finally:
-            store.close()
 
     @property
     def run(self) -> str:

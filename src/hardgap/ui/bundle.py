@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -12,6 +12,7 @@ from starlette.requests import Request
 
 from hardgap.api.training import STORE
 from hardgap.core.errors import BadInput
+from hardgap.core.progress import Progress
 from hardgap.runs.store import Store
 from hardgap.ui import ledger, runs
 from hardgap.ui.app import make_app
@@ -25,10 +26,9 @@ SIZE = 50
 MOST_FILMS = 12
 NAMED = ("D", "G")
 VIEWS = ("explore", "scrub", "ledger", "runs")
-Tell = Callable[[str, int, int], None]
 
 
-def write_bundle(folder: Path, store: Path, results: Path | None, tell: Tell) -> int:
+def write_bundle(folder: Path, store: Path, results: Path | None, tell: Progress) -> int:
     """Write the page and its data; how many files. A folder that holds anything else is left alone."""
     if folder.exists() and any(folder.iterdir()) and not (folder / "index.html").exists():
         raise BadInput(f"{folder} holds something else: name an empty or new folder", of="bundle")
@@ -51,7 +51,7 @@ Part = tuple[str | None, dict[str, Any]]
 """Answers by their address, and the file they go to; None is the page itself."""
 
 
-def _explored(tell: Tell) -> Iterator[Part]:
+def _explored(tell: Progress) -> Iterator[Part]:
     """Every elementary rule, and the paper's wider ones, with nothing or any one entry hidden."""
     names = [*map(str, range(256)), *NAMED]
     for place, name in enumerate(names):
@@ -61,7 +61,7 @@ def _explored(tell: Tell) -> Iterator[Part]:
         yield f"rule-{name}", {f"api/explore?{urlencode({'rule': name, 'hide': h})}": explore(name, h) for h in hides}
 
 
-def _listed(app: Starlette, tell: Tell) -> Iterator[Part]:
+def _listed(app: Starlette, tell: Progress) -> Iterator[Part]:
     tell("runs and groups", 0, 0)
     lists = {("api/runs", runs.list_runs): "&sort=-created", ("api/groups", runs.list_groups): ""}
     for (path, answer), more in lists.items():
@@ -82,7 +82,7 @@ def _by_member(groups: dict[str, Any]) -> dict[str, Any]:
     return {f"api/groups/{row['id']}": group for group in groups.values() for row in group["runs"]}
 
 
-def _films(app: Starlette, tell: Tell) -> Iterator[Part]:
+def _films(app: Starlette, tell: Progress) -> Iterator[Part]:
     """The newest runs whose weights are here."""
     store = Store(app.state.folder)
     done = [("experiment", "automaton"), ("status", "done")]
@@ -101,7 +101,7 @@ def _films(app: Starlette, tell: Tell) -> Iterator[Part]:
         yield f"film-{one.id}", film_answers(film, frames)
 
 
-def _claims(app: Starlette, tell: Tell) -> Iterator[Part]:
+def _claims(app: Starlette, tell: Progress) -> Iterator[Part]:
     claims = ledger.list_claims(_asked(app, "scale=desk"))
     yield None, {"api/claims?scale=desk": claims}
     for place, one in enumerate(claims):

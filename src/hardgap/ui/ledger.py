@@ -41,7 +41,7 @@ def show_claim(asked: Asked) -> dict[str, Any]:
     name, scale = asked.text("name"), _scale(asked)
     if name not in STUDIES:
         raise BadInput(f"there is no claim {name:.60}")
-    together = [one for one in STUDIES.values() if _table(one) == _table(STUDIES[name])]
+    together = [one for one in STUDIES.values() if one.judged_with == STUDIES[name].judged_with]
     with asked.store() as store:
         results = judged([_measured(asked, store, one, scale) for one in together])
     return _shown(next(one for one in results if one.name == name))
@@ -75,10 +75,6 @@ def _shown(found: StudyResult) -> dict[str, Any]:
         "tables": tables,
         "groups": groups,
     }
-
-
-def _table(study: Study) -> tuple[str, str]:
-    return study.tables, study.name.partition("/")[0]
 
 
 def _scale(asked: Asked) -> Scale:

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -300,8 +300,7 @@ async def _told(live: Live, folder: Path, run_id: str, last: int) -> AsyncIterat
 
 def _look(folder: Path, run_id: str, after: int) -> dict[str, Any]:
     """Where a run stands, and its evaluations after a step."""
-    store = Store(folder)
-    try:
+    with closing(Store(folder)) as store:
         found = store.find(run_id)
         at = list(store.query("SELECT status, step, error FROM runs WHERE id = ?", [found]))
         if not at:
@@ -310,8 +309,6 @@ def _look(folder: Path, run_id: str, after: int) -> dict[str, Any]:
         rows = store.query("SELECT point FROM points WHERE run = ? AND step > ? ORDER BY step", [found, after])
         points = [json.loads(point) for (point,) in rows]
         return {"id": found, "status": status, "step": step, "error": error, "points": points}
-    finally:
-        store.close()
 
 
 def _event(name: str, data: dict[str, Any], number: int | None = None) -> str:

@@ -91,7 +91,7 @@ def _train(store: Store, run_id: str, control: Control) -> None:
     from hardgap.core.checkpoint import CannotWrite
     from hardgap.core.loop import Observer
     from hardgap.runs.execute import Execution, single_thread
-    from hardgap.runs.train import carry_out
+    from hardgap.runs.train import blamed_on
 
     single_thread()
     run, owner = store.get(run_id).config, me()
@@ -107,7 +107,8 @@ def _train(store: Store, run_id: str, control: Control) -> None:
     watcher = Observer(on_point=lambda point: say("training"), should_stop=lambda: control.should_stop(say))
     execution = Execution(store, run, owner, watcher, snapshots=FRAMES)
     try:
-        carry_out(execution)
+        with blamed_on(execution):
+            execution()
     except CannotWrite:  # no fault of the run
         store.release(run_id, owner)
         raise

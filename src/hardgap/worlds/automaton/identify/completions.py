@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +23,6 @@ from hardgap.worlds.automaton.gap import Gap
 from hardgap.worlds.automaton.identify.cones import Cones
 from hardgap.worlds.automaton.identify.evidence import Evidence, Windows
 from hardgap.worlds.automaton.rule import Rule
-
-Engine = Literal["auto", "enumerate", "sat"]
 
 # Below this many hidden patterns trying everything is as quick as starting a solver.
 ENUMERATE_UP_TO = 6
@@ -53,7 +50,7 @@ class Completions:
         return self.fitting[1] if len(self.fitting) > 1 else None
 
 
-def completions(evidence: Evidence, *, limit: int = 16, engine: Engine = "auto") -> Completions:
+def completions(evidence: Evidence, *, limit: int = 16) -> Completions:
     """Find the completions that fit, at most `limit` of them by name; what is determined is exact all the same.
 
     >>> from hardgap.worlds.automaton.identify.evidence import every_row
@@ -65,9 +62,8 @@ def completions(evidence: Evidence, *, limit: int = 16, engine: Engine = "auto")
     """
     if limit < 2:
         raise BadInput(f"limit {limit}: a witness needs room for two completions")
-    if engine == "enumerate" or (engine == "auto" and len(evidence.gap.hidden) <= ENUMERATE_UP_TO):
-        return enumerated(evidence, limit=limit)
-    return searched(evidence, limit=limit)
+    find = enumerated if len(evidence.gap.hidden) <= ENUMERATE_UP_TO else searched
+    return find(evidence, limit=limit)
 
 
 def enumerated(evidence: Evidence, *, limit: int = 16) -> Completions:
