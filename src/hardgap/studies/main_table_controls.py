@@ -15,7 +15,7 @@ from hardgap.report.verdicts import Verdict
 from hardgap.studies.main_table import radius_2, rule_d_hard, rule_d_soft
 from hardgap.studies.measure import Measured, StudyResult
 from hardgap.studies.numbers import p_value
-from hardgap.studies.published import Found, Paired, Published, pairs
+from hardgap.studies.published import Found, Paired, Share, pairs
 from hardgap.studies.study import Arm, study
 from hardgap.worlds.automaton.rule import parse_rule
 from hardgap.worlds.automaton.run import AutomatonRun
@@ -24,25 +24,15 @@ CONSTANT = 62.5
 """Paper §4.2: five of the eight hidden patterns have one output, three the other."""
 
 
-@study(
-    "main/soft-against-hard",
-    Paired("§4.2", p=0.002),
-    tables="hardgap.studies.main_table_controls:paired_tables",
-)
+@study("main/soft-against-hard", Paired("§4.2", p=0.002), tables="hardgap.studies.main_table_controls:paired_tables")
 def soft_against_hard(scale: Scale) -> Iterable[Run]:
     """Soft feedback beats hard feedback on the same seeds of Rule D."""
     return [*rule_d_soft.runs(scale), *rule_d_hard.runs(scale)]
 
 
 @dataclass(frozen=True)
-class Drawn(Published):
-    """A share in percent that ours has because its hidden set was drawn so."""
-
-    value: float
-
-    @property
-    def said(self) -> str:
-        return f"{self.value:g} %"
+class Drawn(Share):
+    """A share that ours has because its hidden set was drawn so."""
 
     def told(self, found: Found) -> str:
         return f"{found.value:g} %"

@@ -174,6 +174,17 @@ class Mean(Published):
 
 
 @dataclass(frozen=True)
+class Share(Published):
+    """A share in percent; how it is compared, each kind says."""
+
+    value: float
+
+    @property
+    def said(self) -> str:
+        return f"{self.value:g} %"
+
+
+@dataclass(frozen=True)
 class Number(Published):
     """One number, and how far from it a computed one may be."""
 

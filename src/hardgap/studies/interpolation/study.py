@@ -25,7 +25,7 @@ from hardgap.studies.kept import keep_file, kept_file
 from hardgap.studies.measure import StudyResult, each
 from hardgap.studies.networks import POINTS
 from hardgap.studies.numbers import span
-from hardgap.studies.published import Certain, Found, Number, Published, Spread, read_as
+from hardgap.studies.published import Certain, Found, Number, Published, Share, Spread, read_as
 from hardgap.studies.study import Arm, study
 from hardgap.worlds.automaton.gap import Gap
 from hardgap.worlds.automaton.rule import parse_rule
@@ -41,15 +41,10 @@ HERE = "hardgap.studies.interpolation.study"
 
 
 @dataclass(frozen=True)
-class Draws(Published):
-    """A share in percent of which several seeds were measured; taken as exact, or as one of so many cells."""
+class Draws(Share):
+    """A share of which several seeds were measured; taken as exact, or as one of so many cells."""
 
-    value: float
     cells: int = 0
-
-    @property
-    def said(self) -> str:
-        return f"{self.value:g} %"
 
     def compare(self, found: Found) -> Verdict:
         share = self.value / 100

@@ -21,7 +21,7 @@ from hardgap.report.verdicts import NOT_RUN, Verdict, judge_count
 from hardgap.studies.interpolation.study import Draws
 from hardgap.studies.measure import Measured, StudyResult
 from hardgap.studies.numbers import interval, span
-from hardgap.studies.published import ByOurReading, Certain, Found, Published, Spread
+from hardgap.studies.published import ByOurReading, Certain, Found, Published, Share, Spread
 from hardgap.studies.study import Arm, study
 from hardgap.studies.symbolic.coverage import PAPERS_METHODS, baseline_runs
 from hardgap.studies.symbolic.published import BASELINES, COVERAGE, PAPERS_KRR, TABLES_OF_CHAINS
@@ -44,15 +44,10 @@ ALL = "all 49"
 
 
 @dataclass(frozen=True)
-class OfExamples(Published):
-    """A share in percent of so many test examples; the value is a count of ours."""
+class OfExamples(Share):
+    """A share of so many test examples; the value is a count of ours."""
 
-    value: float
     n: int = EXAMPLES
-
-    @property
-    def said(self) -> str:
-        return f"{self.value:g} %"
 
     def told(self, found: Found) -> str:
         return "" if found.value is None else "{}/{}".format(*found.value)
