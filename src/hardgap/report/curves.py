@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from textwrap import fill
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hardgap.report.figures import HOLDOUT, VISIBLE, draw_line, mark_restarts, styled
+from hardgap.report.figures import HOLDOUT, VISIBLE, draw_line, legend_once, mark_restarts, styled
 from hardgap.runs.groups import bands
 from hardgap.runs.summary import restarts
 
@@ -32,8 +32,7 @@ def runs_figure(panels: Sequence[tuple[str, Sequence[Curve]]]) -> Figure:
         _panel(axes, title, curves)
     for axes in places[:, 0]:
         axes.set_ylabel("accuracy on test data, %")
-    handles, labels = _handles(places.flat[: len(panels)])
-    figure.legend(handles, labels, frameon=False, ncols=2, loc="outside lower center")
+    legend_once(figure, places.flat, ncols=2, loc="outside lower center")
     return figure
 
 
@@ -60,9 +59,3 @@ def _band(axes: Axes, curves: Sequence[Curve]) -> None:
         low, middle, high = (100 * np.array(found[key][name]) for name in ("low", "median", "high"))
         axes.fill_between(found["steps"], low, high, color=colour, alpha=0.22, linewidth=0)
         axes.plot(found["steps"], middle, color=colour, linewidth=2, label=f"{label}: median, middle half, each seed")
-
-
-def _handles(panels: Iterable[Axes]) -> tuple[list[Any], list[str]]:
-    """Each line once; a panel of several seeds says more than one of a single run."""
-    said = {label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
-    return list(said.values()), list(said)

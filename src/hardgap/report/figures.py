@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any, ParamSpec
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
@@ -110,15 +110,9 @@ def _outputs(axes: Axes, rule: Rule) -> None:
     for place, pattern in enumerate(reversed(range(rule.patterns))):
         shade = "#333333" if rule.table[pattern] else "white"
         axes.add_patch(Rectangle((place + 0.3, 0), 0.4, 0.4, facecolor=shade, edgecolor="#888888", linewidth=0.8))
-        axes.text(
-            place + 0.5,
-            0.75,
-            rule.pattern_text(pattern),
-            ha="center",
-            va="center",
-            fontsize=size,
-            rotation=0 if rule.radius == 1 else 90,
-        )
+        turned = 0 if rule.radius == 1 else 90
+        words = rule.pattern_text(pattern)
+        axes.text(place + 0.5, 0.75, words, ha="center", va="center", fontsize=size, rotation=turned)
     axes.set_xlim(0, rule.patterns)
     axes.set_ylim(-0.1, 1.1)
     axes.set_axis_off()
@@ -156,6 +150,13 @@ def beside_published(
     axes.plot([], [], mark, color=PAPER, label=published)
     axes.plot([], [], "o", color=HOLDOUT, label=measured)
     figure.legend(frameon=False, ncols=2, loc="outside upper left")
+
+
+def legend_once(figure: Figure | SubFigure, panels: Iterable[Axes], **look: Any) -> None:
+    """Each line once, however many panels it is in."""
+    said = {label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
+    if said:
+        figure.legend(said.values(), said, frameon=False, **look)
 
 
 def draw_line(axes: Axes, steps: list[int], values: list[float], again: Sequence[int], **look: Any) -> None:

@@ -12,7 +12,17 @@ from matplotlib.image import AxesImage
 from matplotlib.ticker import MaxNLocator
 
 from hardgap.core.errors import NotMeasured
-from hardgap.report.figures import HIDDEN, HOLDOUT, PAPER, VISIBLE, draw_line, heatmap, mark_restarts, styled
+from hardgap.report.figures import (
+    HIDDEN,
+    HOLDOUT,
+    PAPER,
+    VISIBLE,
+    draw_line,
+    heatmap,
+    legend_once,
+    mark_restarts,
+    styled,
+)
 from hardgap.runs.summary import restarts
 from hardgap.studies.identifiability import TRAINED_K
 from hardgap.studies.measure import Measured, StudyResult
@@ -268,9 +278,7 @@ def wide_figure(result: StudyResult) -> Figure:
             colour = ROUTES[ways.index(way_of(arm)) % len(ROUTES)]
             _course(axes, course, again, "holdout", colour, way_of(arm))
             mark_restarts(axes, [p["step"] for p in course], again, height=22)
-    handles = {label: line for axes in grid.flat for line, label in zip(*axes.get_legend_handles_labels(), strict=True)}
-    if handles:
-        right.legend(handles.values(), handles, frameon=False, fontsize=8.5, ncols=2, loc="outside lower center")
+    legend_once(right, grid.flat, fontsize=8.5, ncols=2, loc="outside lower center")
     right.supylabel("holdout accuracy, %", fontsize=10)
     for axes in grid[-1]:
         axes.set_xlabel("training step")
@@ -298,9 +306,7 @@ def spread_figure(result: StudyResult) -> Figure:
     for axes in grid[-1]:
         axes.set_xlabel("training step")
     figure.supylabel("accuracy, %", fontsize=10)
-    handles = {label: line for axes in grid.flat for line, label in zip(*axes.get_legend_handles_labels(), strict=True)}
-    if handles:
-        figure.legend(handles.values(), handles, frameon=False, fontsize=8.5, ncols=3, loc="outside lower center")
+    legend_once(figure, grid.flat, fontsize=8.5, ncols=3, loc="outside lower center")
     return figure
 
 
