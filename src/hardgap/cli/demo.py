@@ -89,10 +89,8 @@ class _Narrator:
 
     def __call__(self, text: str) -> None:
         for line in () if self._silent else text.split("\n"):
-            print(self._fill(line), flush=True)
-
-    def _fill(self, line: str) -> str:
-        return fill(line, self._width, subsequent_indent="   ", break_long_words=False, break_on_hyphens=False)
+            told = fill(line, self._width, subsequent_indent="   ", break_long_words=False, break_on_hyphens=False)
+            print(told, flush=True)
 
 
 def _tell_gap(say: _Narrator, told: Demo, answers: list[tuple[str, int, bool]]) -> None:

@@ -42,16 +42,13 @@ class Wanted:
 
         Made to be read inside a transaction that changes the status of each one it does not pass over.
         """
-        return merge(self._running(), self._queued())
+        running = self._find(_OPEN, "= 'running' ORDER BY wanted.rank").fetchall()  # as many as there are workers
+        return merge(running, self._queued())
 
     def _find(self, columns: str, rest: str) -> sqlite3.Cursor:
         """Those of a status, found by the status: the others are too many to look at."""
         joined = f"runs CROSS JOIN {self._table} AS wanted ON wanted.id = runs.id"
         return self._db.execute(f"SELECT {columns} FROM {joined} WHERE runs.status {rest}")
-
-    def _running(self) -> list[Open]:
-        """Never many: as many as there are workers."""
-        return self._find(_OPEN, "= 'running' ORDER BY wanted.rank").fetchall()
 
     def _queued(self) -> Iterator[Open]:
         while found := self._next_queued() or self._released():

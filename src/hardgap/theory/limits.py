@@ -13,7 +13,6 @@ Above that width it may fail; the measured curve says when it does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from math import exp, pi, sin, sqrt
 
@@ -36,7 +35,6 @@ class RoutingPoint:
     width: int
     measured: float
     predicted: float
-    positions: int
 
     @property
     def routed(self) -> bool:
@@ -56,19 +54,19 @@ def guaranteed_width(dtype: torch.dtype) -> float:
     return pi / (2 * sqrt(roundoff(dtype)))
 
 
-def predicted_mass(width: int, dtype: torch.dtype, sharpness: float = SHARPNESS) -> float:
+def predicted_mass(width: int, dtype: torch.dtype) -> float:
     """The lower bound on the attention that reaches the target; 0 where the bound says nothing."""
     gap = 2 * sin(pi / width) ** 2
     left = 1 - 8 * roundoff(dtype) / gap
-    return 1 / (1 + 2 * exp(-sharpness * left)) if left > 0 else 0.0
+    return 1 / (1 + 2 * exp(-SHARPNESS * left)) if left > 0 else 0.0
 
 
-def measured_mass(width: int, dtype: torch.dtype, *, seed: int = 0) -> RoutingPoint:
+def measured_mass(width: int, dtype: torch.dtype) -> RoutingPoint:
     """The least attention on the right neighbour, computed as the encoder does, in the given precision.
 
     All positions up to 4096, beyond that as many drawn at random; only positions near the target compete.
     """
-    here = _positions(width, seed)
+    here = _positions(width)
     side = min(WINDOW, (width - 1) // 2)
     there = (here[:, None] + 1 + torch.arange(-side, side + 1)) % width
     gain = sqrt(SHARPNESS * sqrt(HEAD_SIZE) / (2 * sin(pi / width) ** 2))
@@ -77,13 +75,13 @@ def measured_mass(width: int, dtype: torch.dtype, *, seed: int = 0) -> RoutingPo
     key = _codes(there, width).to(dtype) * torch.tensor(gain, dtype=torch.float64).to(dtype)
     scores = (key @ query[:, :, None])[:, :, 0]
     mass = scores.softmax(-1)[:, side].double()
-    return RoutingPoint(width, float(mass.nan_to_num(0.0).min()), predicted_mass(width, dtype), len(here))
+    return RoutingPoint(width, float(mass.nan_to_num(0.0).min()), predicted_mass(width, dtype))
 
 
-def _positions(width: int, seed: int) -> Tensor:
+def _positions(width: int) -> Tensor:
     if width <= MAX_SAMPLES:
         return torch.arange(width)
-    return torch.randint(width, (MAX_SAMPLES,), generator=torch.Generator().manual_seed(seed))
+    return torch.randint(width, (MAX_SAMPLES,), generator=torch.Generator().manual_seed(0))
 
 
 def _codes(positions: Tensor, width: int) -> Tensor:
@@ -103,9 +101,9 @@ def widths_around(dtype: torch.dtype, points: int = 17) -> list[int]:
     return [max(3, round(middle * 10 ** (2 * i / (points - 1) - 1))) for i in range(points)]
 
 
-def routing_curve(dtype: torch.dtype, widths: Iterable[int] | None = None, *, seed: int = 0) -> list[RoutingPoint]:
+def routing_curve(dtype: torch.dtype) -> list[RoutingPoint]:
     """Measured and predicted attention over a range of widths."""
-    return [measured_mass(width, dtype, seed=seed) for width in (widths or widths_around(dtype))]
+    return [measured_mass(width, dtype) for width in widths_around(dtype)]
 
 
 def measured_limit(curve: list[RoutingPoint]) -> int:

@@ -76,13 +76,7 @@ def _truth_table(report: Report) -> list[Table]:
 
 def _temporal(report: Report) -> list[Table]:
     rows = [
-        [
-            name,
-            percent(one["holdout"]),
-            report["published"].get(name),
-            percent(one["visible"]),
-            percent(one["shown"]),
-        ]
+        [name, percent(one["holdout"]), report["published"].get(name), percent(one["visible"]), percent(one["shown"])]
         for name, one in report["methods"].items()
     ]
     setting = report["setting"]

@@ -22,18 +22,9 @@ from hardgap.worlds.chains.gap import Sets
 from hardgap.worlds.chains.run import SymbolicRun
 
 DATA = (
-    "holdout",
-    "ambiguity",
-    "operators",
-    "sources",
-    "bits",
-    "length",
-    "train_examples",
-    "eval_examples",
-    "test_examples",
-    "seen_examples",
-    "seed",
-)
+    "holdout", "ambiguity", "operators", "sources", "bits", "length", "train_examples", "eval_examples",
+    "test_examples", "seen_examples", "seed",
+)  # fmt: skip
 """What of a run says which data its baselines learned from and were judged on."""
 FORMAT = 1
 

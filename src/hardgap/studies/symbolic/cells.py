@@ -61,17 +61,9 @@ def verdict_table(results: Results) -> Table:
         verdict = [found.verdict, found.note, p_value(found.p, "–")]
         rows.append([one.name, mean(published_shares(arm).values()), *told, *verdict])
     columns = [
-        "study",
-        "published %",
-        "seeds",
-        "measured %",
-        "95 % interval",
-        "chosen by seen %",
-        "at the end %",
-        "verdict",
-        "why",
-        "p, Holm",
-    ]
+        "study", "published %", "seeds", "measured %", "95 % interval", "chosen by seen %", "at the end %", "verdict",
+        "why", "p, Holm",
+    ]  # fmt: skip
     title = (
         f"Held-out pairs: whole derivation right, mean over seeds; measured at {scale} scale, checkpoint chosen by "
         "held-out evaluation examples as in the paper"

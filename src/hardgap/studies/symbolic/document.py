@@ -17,13 +17,7 @@ from hardgap.studies.measure import StudyResult
 from hardgap.studies.study import choose
 from hardgap.studies.symbolic.baselines_study import baseline_tables
 from hardgap.studies.symbolic.bounds import bound_tables
-from hardgap.studies.symbolic.cells import (
-    ambiguity_table,
-    measures_table,
-    paper_table,
-    seeds_table,
-    verdict_table,
-)
+from hardgap.studies.symbolic.cells import ambiguity_table, measures_table, paper_table, seeds_table, verdict_table
 from hardgap.studies.symbolic.coverage_figure import coverage_figure, symbolic_table_figure
 from hardgap.studies.symbolic.coverage_tables import coverage_tables
 from hardgap.studies.symbolic.figures import FIGURES

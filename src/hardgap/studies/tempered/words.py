@@ -17,7 +17,9 @@ def tempered_words(found: dict[str, StudyResult]) -> str:
     longest = max(run.budget.steps for run in ours.runs)
     new = found["forecast"].arms
     rules = len({arm.labels["rule"] for arm in new})
-    chosen = next(row for row in found["forecast"].more["predictors"] if row["predictor"] == _chosen(found))
+    forecast = found["forecast"].more
+    chosen = next(row for row in forecast["predictors"] if row["predictor"] == forecast["chosen"])
+    rho = f"{chosen['judged on']['rho']:.2f}".replace("-", "−")
     wide = [arm for arm in found["wide"].arms if arm.labels.get("way") == "T = 8"]
     steps, trained = max(run.budget.steps for arm in wide for run in arm.runs), wide[0].runs[0].optimiser
     return paragraph(
@@ -27,7 +29,7 @@ def tempered_words(found: dict[str, StudyResult]) -> str:
         f"recovers {_of([whole['control']])}: {_of([parity['control']])} of Rule 150, "
         f"{_of([row['control'] for row in others])} of Rules 30 and 106. Which entries will be slow can be told from "
         f"the rule's table: those whose output differs from that of the patterns one bit away "
-        f"(ρ = {_signed(chosen['judged on']['rho'])} on new rules). On rows as wide as the paper's, but with wave "
+        f"(ρ = {rho} on new rules). On rows as wide as the paper's, but with wave "
         f"positions, learning rate {trained.learning_rate:g} and batches of {trained.batch}, T = 8 without the restart "
         f"recovers {sum(arm.recovered for arm in wide)} of Rule 150's {len(wide)} patterns (one seed each) within "
         f"{steps:,} steps; two end just short, and 0 and 7 are smuggled past. {_told_where(found['spread'])}"
@@ -45,14 +47,6 @@ def _told_where(spread: StudyResult) -> str:
         f"tenths of what is fed back are rounded, the recipe recovers {_of(told)}; "
         f"{sum(arm.solved for arm in told)} are solved, within {longest:,} steps."
     )
-
-
-def _chosen(found: dict[str, StudyResult]) -> str:
-    return str(found["forecast"].more["chosen"])
-
-
-def _signed(value: float) -> str:
-    return f"{value:.2f}".replace("-", "−")
 
 
 def _of(arms: list[Measured] | tuple[Measured, ...]) -> str:
