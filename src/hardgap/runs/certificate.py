@@ -14,9 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,7 +24,7 @@ from pathlib import Path
 from hardgap.core.errors import BadInput
 from hardgap.core.plugins import handed_on
 from hardgap.core.run import Run, check_plugins
-from hardgap.runs.local import ONE_THREAD
+from hardgap.runs.local import process_of
 
 OnStep = Callable[[int], None]
 
@@ -104,14 +102,7 @@ def not_covered(run: Run, steps: int) -> list[str]:
 @contextmanager
 def _witness(order: dict[str, object]) -> Iterator[Iterator[Seen]]:
     """A process that trains in one of the worlds, and what it sees. In its own group: Ctrl-C is ours to pass on."""
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "hardgap.runs.witness"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=os.environ | ONE_THREAD,
-        process_group=0,
-    )
+    process = process_of("hardgap.runs.witness", stdout=subprocess.PIPE, text=True, process_group=0)
     try:
         assert process.stdin is not None
         process.stdin.write(json.dumps(order) + "\n")

@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 from hardgap.core.cores import usable_cores
 from hardgap.core.errors import BadInput
@@ -60,12 +61,7 @@ class Workers:
         time.sleep(POLL_SECONDS)
 
     def _start(self) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "hardgap.runs.worker"],  # -P: no file of this folder shadows a library
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            env=os.environ | ONE_THREAD,
-        )
+        process: subprocess.Popen[bytes] = process_of("hardgap.runs.worker", stdout=subprocess.DEVNULL)
         assert process.stdin is not None
         with suppress(BrokenPipeError):  # It may have died already; the next look replaces it.
             process.stdin.write(self._order)
@@ -87,6 +83,12 @@ class Workers:
                 for process in self._processes:
                     process.kill()
                     process.wait()
+
+
+def process_of(module: str, **how: Any) -> subprocess.Popen[Any]:
+    """A process that computes on one thread and is told on standard input what."""
+    command = [sys.executable, "-P", "-m", module]  # -P: no file of this folder shadows a library
+    return subprocess.Popen(command, stdin=subprocess.PIPE, env=os.environ | ONE_THREAD, **how)
 
 
 def _hang_up(process: subprocess.Popen[bytes]) -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
@@ -23,7 +21,7 @@ from hardgap.api.configs import Automaton
 from hardgap.core.cores import usable_cores
 from hardgap.core.errors import BadInput
 from hardgap.core.run import Run
-from hardgap.runs.local import GRACE_SECONDS, ONE_THREAD
+from hardgap.runs.local import GRACE_SECONDS, process_of
 from hardgap.runs.store import Store
 from hardgap.ui.asking import Asked
 from hardgap.ui.commands import command_of, python_of
@@ -46,13 +44,7 @@ class Worker:
     def __init__(self, folder: Path, run_id: str, *, paused: bool, retrain: bool) -> None:
         self.last: dict[str, Any] = {"state": "starting"}
         self.retrain = retrain
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "hardgap.ui.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=os.environ | ONE_THREAD,
-        )
+        self._process = process_of("hardgap.ui.worker", stdout=subprocess.PIPE, text=True)
         order = {"store": str(folder.resolve()), "run": run_id, "paused": paused, "retrain": retrain}
         self.tell(json.dumps(order))
         threading.Thread(target=self._hear, daemon=True).start()
