@@ -23,8 +23,7 @@ def reproduce(
     asked: Ask = AS_USUAL,
     keep: KeepFolder = None,
     baselines: Annotated[
-        Path | None,
-        Parameter(help="Folder of measured baselines (results/baselines); the store's if not given."),
+        Path | None, Parameter(help="Folder of measured baselines (results/baselines); the store's if not given.")
     ] = None,
     output: Show = TABLES,
 ) -> int:

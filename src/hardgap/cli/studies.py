@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -170,14 +169,14 @@ def _prepare(
     from hardgap.core.parts import part
 
     began = time.monotonic()
+
+    def is_late() -> bool:
+        return seconds is not None and time.monotonic() - began > seconds
+
     with one_thread(), show_parts() as on_progress:
         for prepare, folder in wanted:
-            part(prepare)(scale, store, folder, on_progress, partial(_is_late, began, seconds))
+            part(prepare)(scale, store, folder, on_progress, is_late)
     return None if seconds is None else max(0.0, seconds - (time.monotonic() - began))
-
-
-def _is_late(began: float, seconds: float | None) -> bool:
-    return seconds is not None and time.monotonic() - began > seconds
 
 
 def _keep(store: Store, studies: Sequence[Study], scale: Scale, folder: Path) -> None:

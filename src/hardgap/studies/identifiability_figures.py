@@ -130,16 +130,8 @@ def _label_points(axes: Axes, rows: list[Numbers]) -> None:
         places.setdefault((row["rule"], row["contradicted"][0], row["trained"]), []).append(row["pattern"])
     for (rule, loud, trained), patterns in places.items():
         colour, _, (side, right, up) = RULE_MARKS[rule]
-        axes.annotate(
-            ",".join(map(str, patterns)),
-            (100 * loud, trained),
-            (right, up),
-            textcoords="offset points",
-            ha=side,
-            va="center",
-            fontsize=8,
-            color=colour,
-        )
+        axes.annotate(",".join(map(str, patterns)), (100 * loud, trained), (right, up), textcoords="offset points",
+                      ha=side, va="center", fontsize=8, color=colour)  # fmt: skip
 
 
 def sweep_figure(numbers: Numbers) -> Figure:

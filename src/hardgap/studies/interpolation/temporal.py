@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 from hardgap.core.errors import BadInput
@@ -50,6 +49,6 @@ def temporal_report(
         "about": gap.describe(),
         "setting": {"width": width, "rows": rows, "size": size or "all", "steps": STEPS, "seed": seed},
         "versions": made_with(),
-        "methods": {name: asdict(accuracy) for name, accuracy in table.items()},
+        "methods": table,
         "published": {name: value for name, value in published.items() if name in table},
     }

@@ -97,15 +97,6 @@ class TemporalQuestion:
             yield name, dict(zip(self.asked, np.split(labels, ends), strict=True))
 
 
-@dataclass(frozen=True)
-class TemporalAccuracy:
-    """Accuracy at hidden cells of t = 1, at visible ones of the same unseen rows, and on (some of) the shown cells."""
-
-    holdout: float
-    visible: float
-    shown: float
-
-
 def measure_temporal(
     gap: Gap,
     learn: NDArray[np.uint8],
@@ -116,9 +107,10 @@ def measure_temporal(
     most_asked: int = 2000,
     seed: int = 0,
     on_progress: Progress = silent,
-) -> dict[str, TemporalAccuracy]:
+) -> dict[str, dict[str, float]]:
     """Appendix C's table for one gap, learned from so many visible cells, or with size None from all of them.
 
+    Of each method: accuracy at hidden cells of t = 1, at visible ones of the same unseen rows, and on shown cells.
     `learn` and `judge` are first rows [rows, width].
     """
     truth, judged = gap.trajectory(learn, STEPS), gap.trajectory(judge, 1)
@@ -134,9 +126,7 @@ def measure_temporal(
     else:
         answered = dict(_one_by_one(question, tuple(methods), seed, on_progress))
     return {
-        name: TemporalAccuracy(
-            **{kind: round(float((labels[kind] == cells.labels).mean()), 6) for kind, cells in question.asked.items()}
-        )
+        name: {kind: round(float((labels[kind] == cells.labels).mean()), 6) for kind, cells in question.asked.items()}
         for name, labels in answered.items()
     }
 

@@ -30,8 +30,6 @@ class Frontier:
     `lost` is None if the search was stopped before it found one (or if there is none): `size` then still holds.
     """
 
-    rule: Rule
-    steps: int
     size: int
     lost: tuple[int, ...] | None
     rounds: int
@@ -53,16 +51,16 @@ def smallest_lost(
         for done in range(1, rounds + 1):
             model = proposals.compute()
             if model is None:
-                return Frontier(rule, steps, rule.patterns, None, done)
+                return Frontier(rule.patterns, None, done)
             hidden = frozenset(literal - 1 for literal in model if 0 < literal <= rule.patterns)
             # What fewer steps determine stays determined: look further only when they no longer do.
             while not is_identified(rule, hidden, looked):
                 if looked == steps:
-                    return Frontier(rule, steps, len(hidden), tuple(sorted(hidden)), done)
+                    return Frontier(len(hidden), tuple(sorted(hidden)), done)
                 looked += 1
             maximal = _grown(rule, hidden, looked, rng)
             proposals.add_clause([p + 1 for p in range(rule.patterns) if p not in maximal])
-    return Frontier(rule, steps, len(hidden), None, rounds)
+    return Frontier(len(hidden), None, rounds)
 
 
 def is_identified(rule: Rule, hidden: frozenset[int], steps: int) -> bool:
