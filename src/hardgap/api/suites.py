@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hardgap.api.configs import plain
 from hardgap.api.training import STORE, sweep
 from hardgap.core.specs import Scale
+from hardgap.runs.store import Store
 from hardgap.suites.card import Card
 from hardgap.suites.gaps import Suite, load_suite
-
-if TYPE_CHECKING:
-    from hardgap.runs.store import Store
 
 
 class Judge:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
 
@@ -18,13 +18,11 @@ from hardgap.report.tidy_files import Kind, check_kind, write_rows
 from hardgap.report.trackers import To, Tracked, export_to, load_tracker
 from hardgap.runs.groups import without_seed
 from hardgap.runs.listing import check_list
+from hardgap.runs.reading import Row
 from hardgap.runs.results import export_runs
 from hardgap.runs.store import Store
 from hardgap.runs.summary import summary_as_dict
 from hardgap.runs.tidy import config_of, point_rows, run_rows
-
-if TYPE_CHECKING:
-    from hardgap.runs.reading import Row
 
 
 def export(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hardgap.core.parts import part
 from hardgap.core.progress import Progress
@@ -21,9 +21,7 @@ from hardgap.studies.kept import keep_file, kept_file
 from hardgap.studies.measure import Measured, StudyResult
 from hardgap.studies.published import Found, Published
 from hardgap.studies.study import Arm, study
-
-if TYPE_CHECKING:
-    from hardgap.theory.statement import Statement
+from hardgap.theory.statement import Statement
 
 FILE = "theorems.json"
 

@@ -8,24 +8,22 @@ from functools import cache
 from math import inf
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from hardgap.core.errors import BadInput
+from hardgap.core.run import Run
 from hardgap.core.specs import Scale
 from hardgap.core.table import Table
 from hardgap.core.wording import percent
 from hardgap.runs.results import RUN_FILE, read_result
+from hardgap.runs.store import Store
 from hardgap.runs.summary import summarise
 from hardgap.studies.atlas.forecast import UNROLLED, Forecast, every_rule, foresee
 from hardgap.studies.atlas.study import atlas, every_gap
+from hardgap.studies.measure import StudyResult
 from hardgap.suites.gaps import Similarity, similarity_of
 from hardgap.worlds.automaton.gap import Gap
 from hardgap.worlds.automaton.rule import Rule
-
-if TYPE_CHECKING:
-    from hardgap.core.run import Run
-    from hardgap.runs.store import Store
-    from hardgap.studies.measure import StudyResult
 
 Curve = list[dict[str, Any]]
 Settled = Literal["recovered", "the other table", "neither"]

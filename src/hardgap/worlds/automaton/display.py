@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from html import escape
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hardgap.core.drawing import HIDDEN, cells_picture
+from hardgap.worlds.automaton.gap import Gap
 from hardgap.worlds.automaton.rollout import rollout
-
-if TYPE_CHECKING:
-    from hardgap.worlds.automaton.gap import Gap
-    from hardgap.worlds.automaton.rule import Rule
+from hardgap.worlds.automaton.rule import Rule
 
 WIDTH, STEPS, GAP_WIDTH, GAP_STEPS = 49, 16, 31, 4
 BOX = "display: inline-block; margin: 1px; padding: 1px 6px; text-align: center; border: 1px solid"
