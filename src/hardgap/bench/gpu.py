@@ -22,6 +22,7 @@ from hardgap.core.task import pick_device
 from hardgap.nn.native import engine
 from hardgap.runs.execute import build_trainer, single_thread
 from hardgap.runs.stackable import stack_for
+from hardgap.runs.versions import processor
 
 SINGLE = "one at a time"
 STEPS_COMPARED = 5
@@ -119,6 +120,4 @@ def machine(device: str) -> str:
     """What was measured on."""
     if device == "cuda":
         return torch.cuda.get_device_name()
-    from hardgap.runs.versions import processor
-
     return processor()

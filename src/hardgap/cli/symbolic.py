@@ -15,10 +15,10 @@ from hardgap.core.table import Table
 from hardgap.core.wording import percent
 from hardgap.worlds.chains.run import SymbolicRun
 from hardgap.worlds.chains.selection import SELECTIONS, Selection, select_point
+from hardgap.worlds.chains.tokens import Codec
 
 if TYPE_CHECKING:
     from hardgap.worlds.chains.ask import Reply
-    from hardgap.worlds.chains.tokens import Codec
 
 symbolic = App(name="symbolic", help="Experiment 2: chains of operators with one pair never shown.")
 symbolic.command(baselines)
@@ -93,7 +93,6 @@ def ask(
     from hardgap.runs.execute import load_model, single_thread
     from hardgap.runs.weights import find_weights
     from hardgap.worlds.chains.ask import ask as ask_network
-    from hardgap.worlds.chains.tokens import Codec
 
     single_thread()
     opened = store_with(store, run)

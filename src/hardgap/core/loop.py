@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any, Literal, Protocol, TypeVar, cast
 
 import torch
@@ -235,12 +236,8 @@ def driven(turns: Turns[E], update: Callable[[], object]) -> E:
 
 def solved_streak(curve: list[Point], budget: Budget) -> int:
     """How many evaluations at the end of the curve, in a row, were solved."""
-    streak = 0
-    for point in reversed(curve):
-        if min(point.score.visible, point.score.holdout) < budget.solved_at:
-            break
-        streak += 1
-    return streak
+    solved = (min(point.score.visible, point.score.holdout) >= budget.solved_at for point in reversed(curve))
+    return sum(takewhile(bool, solved))
 
 
 def under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:

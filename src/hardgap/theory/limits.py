@@ -14,6 +14,7 @@ Above that width it may fail; the measured curve says when it does.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import takewhile
 from math import exp, pi, sin, sqrt
 
 import torch
@@ -108,9 +109,5 @@ def routing_curve(dtype: torch.dtype) -> list[RoutingPoint]:
 
 def measured_limit(curve: list[RoutingPoint]) -> int:
     """The largest width of the curve up to which nothing was misrouted."""
-    good = 0
-    for point in sorted(curve, key=lambda point: point.width):
-        if not point.routed:
-            break
-        good = point.width
-    return good
+    routed = takewhile(lambda point: point.routed, sorted(curve, key=lambda point: point.width))
+    return max((point.width for point in routed), default=0)

@@ -26,6 +26,7 @@ from hardgap.studies.numbers import span
 from hardgap.studies.study import Arm, study
 from hardgap.worlds.automaton.regime import Unrolling
 from hardgap.worlds.automaton.run import AutomatonRun
+from hardgap.worlds.automaton.scales import base
 
 HERE = "hardgap.studies.circuits.study"
 ANALYSES = ("polynomial", "layers", "lens", "probes", "patching", "neurons")
@@ -84,8 +85,6 @@ def _is_solved(store: Store, row: Row) -> bool:
 
 def solved_networks(store: Store, scale: Scale) -> list[Row]:
     """Finished encoders of Rule 150 with one pattern hidden and the paper's feedback, solved; one a family."""
-    from hardgap.worlds.automaton.scales import base
-
     found: dict[str, Row] = {}
     for row in store.rows():
         run = row.config
