@@ -23,7 +23,7 @@ numbers (docs/symbolic.md).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -79,21 +79,15 @@ def numeric(arithmetic: Arithmetic, inputs: Words) -> NDArray[np.float64]:
     return inputs / (arithmetic.size - 1)
 
 
-def _by_chain(make: Callable[[int], Any]) -> Learn:
-    def learn(arithmetic: Arithmetic, train: Examples, seed: int) -> Namer:
-        fitted = _fitted(make(seed), numeric(arithmetic, train.inputs), arithmetic.index_of(train.ops))
-        return lambda inputs: arithmetic.ops_of(np.asarray(fitted.predict(numeric(arithmetic, inputs))))
-
-    return learn
+def _by_chain(make: Callable[[int], Any], arithmetic: Arithmetic, train: Examples, seed: int) -> Namer:
+    fitted = _fitted(make(seed), numeric(arithmetic, train.inputs), arithmetic.index_of(train.ops))
+    return lambda inputs: arithmetic.ops_of(np.asarray(fitted.predict(numeric(arithmetic, inputs))))
 
 
-def _by_slot(make: Callable[[int], Any]) -> Learn:
-    def learn(arithmetic: Arithmetic, train: Examples, seed: int) -> Namer:
-        numbers = numeric(arithmetic, train.inputs)
-        fitted = [_fitted(make(seed), numbers, train.ops[:, slot]) for slot in range(arithmetic.length)]
-        return lambda inputs: np.stack([one.predict(numeric(arithmetic, inputs)) for one in fitted], axis=-1)
-
-    return learn
+def _by_slot(make: Callable[[int], Any], arithmetic: Arithmetic, train: Examples, seed: int) -> Namer:
+    numbers = numeric(arithmetic, train.inputs)
+    fitted = [_fitted(make(seed), numbers, train.ops[:, slot]) for slot in range(arithmetic.length)]
+    return lambda inputs: np.stack([one.predict(numeric(arithmetic, inputs)) for one in fitted], axis=-1)
 
 
 def _fitted(machine: Any, numbers: NDArray[np.float64], classes: Words) -> Any:
@@ -123,23 +117,20 @@ def _ridge_on_value(arithmetic: Arithmetic, train: Examples, seed: int) -> Namer
     return lambda inputs: np.rint(machine.predict(numeric(arithmetic, inputs)) * (arithmetic.size - 1)).astype(np.int64)
 
 
-def _ridge_on_index(*guesses: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> Learn:
-    def learn(arithmetic: Arithmetic, train: Examples, seed: int) -> Namer:
-        texts = [arithmetic.chain_text(ops) for ops in arithmetic.ops_of(np.arange(arithmetic.chains))]
-        chain_at = np.argsort(np.array([text.encode() for text in texts]))
-        place_of = np.argsort(chain_at)
-        machine = _kernel_ridge(arithmetic, train, place_of[arithmetic.index_of(train.ops)], alpha=0.1)
+def _ridge_on_index(guesses: Sequence[np.ufunc], arithmetic: Arithmetic, train: Examples, seed: int) -> Namer:
+    texts = [arithmetic.chain_text(ops) for ops in arithmetic.ops_of(np.arange(arithmetic.chains))]
+    chain_at = np.argsort(np.array([text.encode() for text in texts]))
+    place_of = np.argsort(chain_at)
+    machine = _kernel_ridge(arithmetic, train, place_of[arithmetic.index_of(train.ops)], alpha=0.1)
 
-        def name(inputs: Words) -> Words:
-            found = machine.predict(numeric(arithmetic, inputs))
-            places = np.stack([guess(found) for guess in guesses], axis=-1).astype(np.int64)
-            inside = (places >= 0) & (places < arithmetic.chains)
-            named = arithmetic.ops_of(chain_at[np.where(inside, places, 0)].ravel()).reshape(*places.shape, -1)
-            return np.where(inside[..., None], named, UNKNOWN)
+    def name(inputs: Words) -> Words:
+        found = machine.predict(numeric(arithmetic, inputs))
+        places = np.stack([guess(found) for guess in guesses], axis=-1).astype(np.int64)
+        inside = (places >= 0) & (places < arithmetic.chains)
+        named = arithmetic.ops_of(chain_at[np.where(inside, places, 0)].ravel()).reshape(*places.shape, -1)
+        return np.where(inside[..., None], named, UNKNOWN)
 
-        return name
-
-    return learn
+    return name
 
 
 def _first_that_fits(arithmetic: Arithmetic, fits_NC: NDArray[np.bool_]) -> Words:
@@ -191,14 +182,14 @@ def _mlp(seed: int) -> Any:
 
 
 SYMBOLIC_METHODS = (
-    SymbolicMethod("KNN", 50_000, _by_chain(_knn)),
-    SymbolicMethod("MLP", 20_000, _by_chain(_mlp)),
+    SymbolicMethod("KNN", 50_000, partial(_by_chain, _knn)),
+    SymbolicMethod("MLP", 20_000, partial(_by_chain, _mlp)),
     SymbolicMethod("KRR", 3_000, _ridge_on_indicators),
     SymbolicMethod("KRR of f", 3_000, _ridge_on_value, answers="f"),
-    SymbolicMethod("KRR of index", 2_000, _ridge_on_index(np.rint)),
-    SymbolicMethod("KRR of index ±1", 2_000, _ridge_on_index(np.floor, np.ceil)),
-    SymbolicMethod("KNN by slot", 50_000, _by_slot(_knn)),
-    SymbolicMethod("MLP by slot", 20_000, _by_slot(_mlp)),
+    SymbolicMethod("KRR of index", 2_000, partial(_ridge_on_index, [np.rint])),
+    SymbolicMethod("KRR of index ±1", 2_000, partial(_ridge_on_index, [np.floor, np.ceil])),
+    SymbolicMethod("KNN by slot", 50_000, partial(_by_slot, _knn)),
+    SymbolicMethod("MLP by slot", 20_000, partial(_by_slot, _mlp)),
     SymbolicMethod("Oracle", 2_000_000, _oracle, interpolates=False),
     SymbolicMethod("Learned Tables", 2_000_000, _learned_tables, interpolates=False),
     SymbolicMethod("Learned Tables (chains)", 2_000_000, partial(_learned_tables, fresh=False), interpolates=False),

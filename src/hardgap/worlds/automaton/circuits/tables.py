@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from hardgap.core.table import Table
@@ -78,26 +79,19 @@ def _consistency(data: Data) -> Table:
     return Table(title, ["fed back", *columns], rows, columns)
 
 
-def _ablations(kind: str) -> Callable[[Data], Table]:
-    def table(data: Data) -> Table:
-        results = [{"title": "intact", "kind": "", **data["intact"]}, *data["results"]]
-        rows: list[list[object]] = [
-            [r["title"], r["kind"], *(percent(r[key]) for key in ("holdout", "visible", "overall", "ones"))]
-            for r in results
-        ]
-        columns = ["holdout %", "visible %", "all %", "answered 1 %"]
-        return Table(f"{kind} ablation: accuracy left", ["without", "by", *columns], rows, columns)
+SHARES = {"holdout %": "holdout", "visible %": "visible", "all %": "overall", "answered 1 %": "ones"}
+"""What is told of the cells that are right, and where it stands in the data."""
 
-    return table
+
+def _ablations(kind: str, data: Data) -> Table:
+    results = [{"title": "intact", "kind": "", **data["intact"]}, *data["results"]]
+    rows = [[r["title"], r["kind"], *(percent(r[key]) for key in SHARES.values())] for r in results]
+    return Table(f"{kind} ablation: accuracy left", ["without", "by", *SHARES], rows, list(SHARES))
 
 
 def _lens(data: Data) -> Table:
-    columns = ["holdout %", "visible %", "all %", "answered 1 %"]
-    rows: list[list[object]] = [
-        [level["title"], *(percent(level[key]) for key in ("holdout", "visible", "overall", "ones"))]
-        for level in data["levels"]
-    ]
-    return Table("Logit lens", ["level", *columns], rows, columns)
+    rows = [[level["title"], *(percent(level[key]) for key in SHARES.values())] for level in data["levels"]]
+    return Table("Logit lens", ["level", *SHARES], rows, list(SHARES))
 
 
 def _probes(data: Data) -> Table:
@@ -173,8 +167,8 @@ TABLES: dict[str, Callable[[Data], Table]] = {
     "polynomial": _polynomial,
     "rule": _rule,
     "consistency": _consistency,
-    "layers": _ablations("Layer"),
-    "heads": _ablations("Head"),
+    "layers": partial(_ablations, "Layer"),
+    "heads": partial(_ablations, "Head"),
     "lens": _lens,
     "probes": _probes,
     "patching": _patching,
