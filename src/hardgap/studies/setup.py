@@ -27,10 +27,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 STEPS, WIDTH, PATTERN = 4, 21, 2
-HERE = "hardgap.studies.setup"
 
 
-@study("setup", tables=f"{HERE}:setup_tables", figure=f"{HERE}:drawn_setup", scaled=False)
+@study("setup", tables=f"{__name__}:setup_tables", figure=f"{__name__}:drawn_setup", scaled=False)
 def setup(scale: Scale) -> Iterator[Arm]:
     """A wrong answer for a hidden pattern of Rule 150, whichever, is contradicted by visible cells a step later."""
     for pattern in range(8):

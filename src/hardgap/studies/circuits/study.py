@@ -28,17 +28,16 @@ from hardgap.worlds.automaton.regime import Unrolling
 from hardgap.worlds.automaton.run import AutomatonRun
 from hardgap.worlds.automaton.scales import base
 
-HERE = "hardgap.studies.circuits.study"
 ANALYSES = ("polynomial", "layers", "lens", "probes", "patching", "neurons")
 SOLVED = 0.99
 
 
 @study(
     "circuits",
-    tables=f"{HERE}:circuit_study_tables",
+    tables=f"{__name__}:circuit_study_tables",
     figure="hardgap.studies.circuits.study_figure:circuit_study_figure",
-    prepare=f"{HERE}:open_networks",
-    more=f"{HERE}:spreads",
+    prepare=f"{__name__}:open_networks",
+    more=f"{__name__}:spreads",
     folder="circuits",
 )
 def circuits(scale: Scale) -> Iterator[Arm]:

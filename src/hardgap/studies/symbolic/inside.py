@@ -27,8 +27,7 @@ from hardgap.studies.symbolic import published
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-HERE = "hardgap.studies.symbolic.inside"
-SHOWN: dict[str, Any] = {"tables": f"{HERE}:inside_tables", "folder": "symbolic"}
+SHOWN: dict[str, Any] = {"tables": f"{__name__}:inside_tables", "folder": "symbolic"}
 Run = dict[str, Any]
 Printed = dict[str, dict[tuple[str, str], float]]
 
@@ -113,7 +112,7 @@ def _lost(part: str, analyses: Run) -> float:
     return 100 * float(whole[part] - chosen[part])
 
 
-@study("chains/substitution", figure=f"{HERE}:substitution", more=f"{HERE}:network", **SHOWN)
+@study("chains/substitution", figure=f"{__name__}:substitution", more=f"{__name__}:network", **SHOWN)
 def substitutions(scale: Scale) -> Iterator[Arm]:
     """Inputs that fit another operator make the network name it, and leave the other operator as it was."""
     named, kept = published.SUBSTITUTION

@@ -27,7 +27,6 @@ from hardgap.studies.symbolic.table import cell_runs, study_name
 from hardgap.worlds.chains.run import SymbolicRun
 from hardgap.worlds.chains.tokens import Condition
 
-HERE = "hardgap.studies.symbolic.relations"
 HALF = (1 / 3, 2 / 3)
 """What is still called about half. The paper's own four pairs have 22 to 61 %, their mean 39 %."""
 EACH_CELL = "seeds of each pair and condition"
@@ -171,7 +170,7 @@ def sides(found: Found) -> tuple[list[list[float]], list[list[float]]]:
     return both
 
 
-@study("chains/order", tables=f"{HERE}:order_tables")
+@study("chains/order", tables=f"{__name__}:order_tables")
 def pair_order(scale: Scale) -> Iterator[Arm]:
     """Of the four pairs XOR→OR is understood best, then AND→LSHIFT, NAND→OR and RSHIFT→XOR."""
     runs = tuple(run for pair in CASES for run in cell_runs(scale, pair, "familiar"))
@@ -195,13 +194,13 @@ def _c(name: str) -> Condition:
     return name  # type: ignore[return-value]
 
 
-@study("chains/opaque", tables=f"{HERE}:against_tables")
+@study("chains/opaque", tables=f"{__name__}:against_tables")
 def opaque(scale: Scale) -> Iterator[Arm]:
     """Arbitrary letters for the operators leave accuracy comparable."""
     return _against(scale, "opaque", lambda pairs: Alike("§4.6 (ii)"))
 
 
-@study("chains/label-only", tables=f"{HERE}:against_tables")
+@study("chains/label-only", tables=f"{__name__}:against_tables")
 def label_only(scale: Scale) -> Iterator[Arm]:
     """Without the intermediate steps about half of the accuracy is left."""
 
