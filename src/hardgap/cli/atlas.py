@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import STORE, TABLES, Engine, Show, StoreFolder, choose_engine
+from hardgap.cli.output import STORE, TABLES, Engine, Show, StoreFolder, choose_engine, flag
 from hardgap.cli.progress import show_parts
 from hardgap.cli.writing import check_figure
 from hardgap.core.errors import BadInput
@@ -17,9 +17,7 @@ def atlas(
     rule: str,
     /,
     *,
-    run: Annotated[
-        bool, Parameter(negative="", help="Train those of its eight gaps that the store has not: minutes.")
-    ] = False,
+    run: Annotated[bool, flag("Train those of its eight gaps that the store has not: minutes.")] = False,
     figure: Annotated[Path | None, Parameter(help="Also draw all 256 rules: FILE.svg, .png or .pdf.")] = None,
     results: Annotated[
         Path | None, Parameter(help="Folder of measured runs, beside the store's; those of hardgap if not given.")

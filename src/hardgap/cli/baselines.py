@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from hardgap.cli.options import Hide, HideRandom, HideSeed, check_seed, parse_gap
-from hardgap.cli.output import STORE, TABLES, Show, StoreFolder, Trust
+from hardgap.cli.output import STORE, TABLES, Show, StoreFolder, Trust, flag
 from hardgap.cli.progress import show_parts
 from hardgap.cli.writing import check_figure
 from hardgap.core.errors import BadInput
@@ -29,7 +29,7 @@ def baselines(
     hide: Hide = None,
     hide_random: HideRandom = None,
     hide_seed: HideSeed = 0,
-    temporal: Annotated[bool, Parameter(negative="", help="With --rule: learn from first row, place, time.")] = False,
+    temporal: Annotated[bool, flag("With --rule: learn from first row, place, time.")] = False,
     width: Annotated[int | None, Parameter(help="With --temporal: cells in a row; 101.")] = None,
     method: Annotated[
         list[str] | None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from hardgap.cli.options import check_seed
-from hardgap.cli.output import STORE, TABLES, Output, Show, StoreFolder, Trust, err
+from hardgap.cli.output import STORE, TABLES, Output, Show, StoreFolder, Trust, err, flag
 from hardgap.cli.retrain import store_with
 from hardgap.cli.writing import check_figure
 from hardgap.core.errors import BadInput
@@ -30,9 +30,7 @@ def circuits(
     only: Annotated[
         str | None, Parameter(help="Analyses with commas between, e.g. lens,probes; all if not given.")
     ] = None,
-    over_time: Annotated[
-        bool, Parameter(negative="", help="When does each signal appear? Looks at the kept snapshots.")
-    ] = False,
+    over_time: Annotated[bool, flag("When does each signal appear? Looks at the kept snapshots.")] = False,
     step: Annotated[int | None, Parameter(help="Look at the snapshot after this many steps, not at the end.")] = None,
     figure: Annotated[Path | None, Parameter(help="Draw a page: FILE.png, .svg or .pdf.")] = None,
     seed: Annotated[int, Parameter(help="Of the contexts and targets that are drawn.")] = 0,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import TABLES, Show
+from hardgap.cli.output import TABLES, Show, flag
 from hardgap.cli.progress import show_parts
 from hardgap.cli.writing import check_file, check_folder
 from hardgap.core.errors import BadInput
@@ -32,7 +32,7 @@ def construct(
     shape: Annotated[
         Literal["minimal", "paper"], Parameter(help="The smallest block that does it, or 64/4/2 with 128 hidden units.")
     ] = "minimal",
-    compact: Annotated[bool, Parameter(negative="", help="Fewest hidden units: the rarer output and a bias.")] = False,
+    compact: Annotated[bool, flag("Fewest hidden units: the rarer output and a bias.")] = False,
     then: Annotated[list[str] | None, Parameter(negative="", help="A rule for another block; repeatable.")] = None,
     code: Annotated[
         Literal["one-hot", "circle"] | None, Parameter(help="With --then: the paper's position code, or 10 dimensions.")
@@ -40,9 +40,7 @@ def construct(
     file: Annotated[
         Path | None, Parameter(name="--output", help="Where to save; rule-NAME-WIDTH.safetensors if not given.")
     ] = None,
-    limits: Annotated[
-        bool, Parameter(negative="", help="Also: how wide float16 to float64 can go before routing fails.")
-    ] = False,
+    limits: Annotated[bool, flag("Also: how wide float16 to float64 can go before routing fails.")] = False,
     output: Show = TABLES,
 ) -> int:
     """Encoder weights that compute a rule exactly: verified on every row of widths 3 to 12, then saved.

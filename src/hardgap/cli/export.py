@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from hardgap.cli.options import Conditions, fields_and_values
-from hardgap.cli.output import STORE, StoreFolder, err
+from hardgap.cli.output import STORE, StoreFolder, err, flag
 from hardgap.cli.progress import show_parts
 from hardgap.cli.writing import check_folder
 from hardgap.core.errors import BadInput
@@ -29,11 +29,9 @@ def export(
     folder: Path,
     /,
     *,
-    csv: Annotated[bool, Parameter(negative="", help="Two tidy tables instead, runs.csv and points.csv.")] = False,
-    parquet: Annotated[bool, Parameter(negative="", help="The same as runs.parquet and points.parquet.")] = False,
-    latex: Annotated[
-        bool, Parameter(negative="", help="The same as runs.tex and points.tex, without what is the same in all rows.")
-    ] = False,
+    csv: Annotated[bool, flag("Two tidy tables instead, runs.csv and points.csv.")] = False,
+    parquet: Annotated[bool, flag("The same as runs.parquet and points.parquet.")] = False,
+    latex: Annotated[bool, flag("The same as runs.tex and points.tex, without what is the same in all rows.")] = False,
     to: Annotated[To | None, Parameter(help="For this tracker instead; nothing leaves this machine.")] = None,
     where: Conditions = (),
     store: StoreFolder = STORE,

@@ -23,6 +23,12 @@ from hardgap.core.errors import BadInput
 from hardgap.core.table import Table
 from hardgap.report.render import RENDERERS, Format
 
+
+def flag(text: str, name: str | None = None) -> Parameter:
+    """What is given or not: there is no --no-… of it."""
+    return Parameter(name=name, negative="", help=text)
+
+
 StoreFolder = Annotated[Path, Parameter(name="--store", env_var="HARDGAP_STORE", help="Folder that keeps the runs.")]
 Engine = Annotated[
     Literal["auto", "native", "eager"] | None,
@@ -35,10 +41,8 @@ Stack = Annotated[
 Place = Annotated[
     str, Parameter(name="--on", help="Where to train: local, ray, ray://HOST:PORT or slurm (docs/scale.md).")
 ]
-Json = Annotated[bool, Parameter(name="--json", negative="", help="Print all data as JSON instead.")]
-Trust = Annotated[
-    bool, Parameter(name="--trust", negative="", help="Run the plug-ins that a stored run names: somebody's code.")
-]
+Json = Annotated[bool, flag("Print all data as JSON instead.", "--json")]
+Trust = Annotated[bool, flag("Run the plug-ins that a stored run names: somebody's code.", "--trust")]
 STORE = Path("hardgap-runs")
 UNBROKEN = 100_000
 """How wide a line may get where no terminal shows it: nothing is broken in a pipe or a file."""

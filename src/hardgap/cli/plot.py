@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from hardgap.cli.output import STORE, StoreFolder, err
+from hardgap.cli.output import STORE, StoreFolder, err, flag
 from hardgap.cli.writing import check_figure
 from hardgap.core.errors import BadInput
 from hardgap.runs.groups import group_of, without_seed
@@ -22,7 +22,7 @@ def plot(
     run: Annotated[str, Parameter(help="An id or its first digits.")],
     /,
     *more: Annotated[str, Parameter(help="More runs; those that differ in nothing but the seed share a panel.")],
-    seeds: Annotated[bool, Parameter(negative="", help="Also all other seeds of these runs.")] = False,
+    seeds: Annotated[bool, flag("Also all other seeds of these runs.")] = False,
     figure: Annotated[Path, Parameter(help="What to write: FILE.svg, .png or .pdf.")] = Path("hardgap-curves.svg"),
     store: StoreFolder = STORE,
 ) -> None:

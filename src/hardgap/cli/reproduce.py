@@ -8,18 +8,14 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from hardgap.cli.dry_run import show_dry_run
-from hardgap.cli.output import TABLES, Show
+from hardgap.cli.output import TABLES, Show, flag
 from hardgap.cli.studies import AS_USUAL, Ask, KeepFolder, measure_studies, show_list
 
 
 def reproduce(
     *studies: Annotated[str, Parameter(help="Names, or beginnings of names such as `main`; the paper's if none.")],
-    list_them: Annotated[
-        bool, Parameter(name="--list", negative="", help="List studies and what is measured of them.")
-    ] = False,
-    dry_run: Annotated[
-        bool, Parameter(negative="", help="Tell the runs, the time and the memory they would take here, and stop.")
-    ] = False,
+    list_them: Annotated[bool, flag("List studies and what is measured of them.", "--list")] = False,
+    dry_run: Annotated[bool, flag("Tell the runs, the time and the memory they would take here, and stop.")] = False,
     asked: Ask = AS_USUAL,
     keep: KeepFolder = None,
     baselines: Annotated[

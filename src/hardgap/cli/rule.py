@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from rich.text import Text
 
 from hardgap.cli.options import check_seed
-from hardgap.cli.output import TABLES, Show, err, out
+from hardgap.cli.output import TABLES, Show, err, flag, out
 from hardgap.cli.writing import check_figure
 from hardgap.core.errors import BadInput
 from hardgap.core.table import Table
@@ -21,7 +21,7 @@ def rule(
     *,
     width: Annotated[int, Parameter(help="Cells in the picture.")] = 63,
     steps: Annotated[int, Parameter(help="Timesteps in the picture.")] = 30,
-    random: Annotated[bool, Parameter(negative="", help="Start from a random row instead of one cell.")] = False,
+    random: Annotated[bool, flag("Start from a random row instead of one cell.")] = False,
     seed: int = 0,
     figure: Annotated[Path | None, Parameter(help="Also draw it: FILE.svg, .png or .pdf.")] = None,
     output: Show = TABLES,

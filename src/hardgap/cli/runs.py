@@ -10,7 +10,7 @@ from cyclopts import App, Parameter
 
 from hardgap.cli.export import export
 from hardgap.cli.options import Conditions, fields_and_values
-from hardgap.cli.output import STORE, TABLES, Output, Show, StoreFolder, Trust, complain, err
+from hardgap.cli.output import STORE, TABLES, Output, Show, StoreFolder, Trust, complain, err, flag
 from hardgap.cli.plot import plot
 from hardgap.cli.progress import show_parts
 from hardgap.cli.retrain import retrain, weights
@@ -103,7 +103,7 @@ def list_runs(
             "the other way round with a - before it.",
         ),
     ] = "created",
-    reverse: Annotated[bool, Parameter(negative="", help="The other way round.")] = False,
+    reverse: Annotated[bool, flag("The other way round.")] = False,
     limit: Annotated[
         int | None,
         Parameter(help=f"At most so many; 0 shows all. A table shows {SHOWN} if not told, other formats all."),
@@ -201,9 +201,7 @@ def rm(
     run: str | None = None,
     /,
     *,
-    damaged: Annotated[
-        bool, Parameter(negative="", help="Remove every run whose row is no longer what was written.")
-    ] = False,
+    damaged: Annotated[bool, flag("Remove every run whose row is no longer what was written.")] = False,
     store: StoreFolder = STORE,
 ) -> int:
     """Remove one run, its checkpoints and its replica, or all that are damaged.
@@ -243,7 +241,7 @@ def certify(
     /,
     *,
     steps: Annotated[int | None, Parameter(help="Training steps to compare; one epoch if not given.")] = None,
-    whole: Annotated[bool, Parameter(negative="", help="Compare all steps of the run.")] = False,
+    whole: Annotated[bool, flag("Compare all steps of the run.")] = False,
     trust: Trust = False,
     store: StoreFolder = STORE,
     output: Show = TABLES,
