@@ -47,7 +47,7 @@ def checks(*, store: StoreFolder = STORE, output: Show = TABLES) -> None:
         "engine": engine.why(),
         **{f"build {build}": engine.state_of(build) for build in BUILDS},
         **versions(),
-        "cores": _cores(),
+        "cores": f"{usable_cores()} of {os.cpu_count()} may be used; a run takes one",
         "store": f"{store}, on {_file_system(store)}",
     }
     features = {name: _state(extra, packages) for name, (extra, packages) in FEATURES.items()}
@@ -57,10 +57,6 @@ def checks(*, store: StoreFolder = STORE, output: Show = TABLES) -> None:
         Table("What else is here", ["feature", "state"], [list(item) for item in features.items()]),
     ]
     output.show(found | {"features": features}, tables)
-
-
-def _cores() -> str:
-    return f"{usable_cores()} of {os.cpu_count()} may be used; a run takes one"
 
 
 def _file_system(folder: Path) -> str:

@@ -89,10 +89,7 @@ def alternative_tables(results: Sequence[StudyResult]) -> list[Table]:
 
 def _row(arm: Measured) -> list[object]:
     runs = failed(arm)
-    are = sum(is_flipped(run, end) and (is_consistent(end) or _is_first(arm)) for run, end in runs)
+    is_first = isinstance(arm.published, Alternative)
+    are = sum(is_flipped(run, end) and (is_consistent(end) or is_first) for run, end in runs)
     wrong = [span([100 * (1 - end["rollout_visible"][step]) for _, end in runs]) if runs else "" for step in (1, 3)]
     return [*arm.labels.values(), f"{len(runs)}/{arm.n}", are, *wrong, arm.comparison.verdict]
-
-
-def _is_first(arm: Measured) -> bool:
-    return isinstance(arm.published, Alternative)

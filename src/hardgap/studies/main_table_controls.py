@@ -78,10 +78,5 @@ def constant_tables(results: Sequence[StudyResult]) -> list[Table]:
     (one,) = results
     found, right = one.arm.comparison, ["published %", "computed %"]
     rows = [["Rule D", CONSTANT, one.arm.value, found.verdict]]
-    return [
-        Table("A constant guess", ["rule", *right, "verdict"], rows, right, notes=[f"{one.study.claim} {_note(found)}"])
-    ]
-
-
-def _note(found: Verdict) -> str:
-    return f"{found.why[:1].upper()}{found.why[1:]}."
+    note = f"{one.study.claim} {found.why[:1].upper()}{found.why[1:]}."
+    return [Table("A constant guess", ["rule", *right, "verdict"], rows, right, notes=[note])]

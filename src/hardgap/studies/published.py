@@ -262,7 +262,8 @@ class ByOurReading(Published):
 
     def compare(self, found: Found) -> Verdict:
         verdict = self.paper.compare(found)
-        return verdict if verdict.word == "not run" else replace(verdict, why=_both(verdict.why, self.reading))
+        why = "; ".join(filter(None, [verdict.why, self.reading]))
+        return verdict if verdict.word == "not run" else replace(verdict, why=why)
 
     def as_dict(self) -> dict[str, Any]:
         return self.paper.as_dict() | {"reading": self.reading}
@@ -279,10 +280,6 @@ class Certain(ByOurReading):
 
 def read_as(reading: str, paper: Published) -> ByOurReading:
     return ByOurReading(paper.where, paper, reading)
-
-
-def _both(*words: str) -> str:
-    return "; ".join(filter(None, words))
 
 
 def _range(ends: Sequence[float]) -> str:

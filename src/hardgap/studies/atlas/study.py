@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 from hardgap.core.specs import Scale
 from hardgap.studies.atlas.forecast import every_rule, images
@@ -83,7 +81,7 @@ def missed(scale: Scale) -> Iterator[Arm]:
 def opened(scale: Scale) -> Iterator[Arm]:
     """What does a network compute that misses a determined gap, as every seed does?"""
     for rule, pattern in missed_gaps():
-        compute = partial(_found_inside, opened_run(scale, rule, pattern).id)
+        compute = partial(kept_file, name=opened_file(opened_run(scale, rule, pattern).id))
         yield Arm({"rule": str(rule.number), "pattern": pattern}, (), None, compute)
 
 
@@ -94,7 +92,3 @@ def opened_run(scale: Scale, rule: Rule, pattern: int) -> AutomatonRun:
 
 def opened_file(run_id: str) -> str:
     return f"opened-{run_id}.json"
-
-
-def _found_inside(run_id: str, kept: Path) -> dict[str, Any] | None:
-    return kept_file(kept, opened_file(run_id))
