@@ -66,9 +66,9 @@ def save_figure(figure: Figure, path: Path) -> None:
 
 
 @styled
-def setup_figure(trajectory: Trajectory, row: int = 0) -> Figure:
-    """The paper's Figure 1: a rollout whose hidden cells, in red, receive no supervision."""
-    states, hidden = trajectory.states[:, row], trajectory.hidden[:, row]
+def setup_figure(trajectory: Trajectory) -> Figure:
+    """The paper's Figure 1: a rollout, of the first row, whose hidden cells, in red, receive no supervision."""
+    states, hidden = trajectory.states[:, 0], trajectory.hidden[:, 0]
     figure = Figure(figsize=(7.5, 0.5 * len(states) + 0.4))
     axes = figure.add_subplot()
     axes.pcolormesh(states, cmap="Greys", vmin=0, vmax=1.25, edgecolors="#bbbbbb", linewidth=0.6)

@@ -13,6 +13,7 @@ from hardgap.nn.hooks import recorded
 from hardgap.theory.construction import EPSILON, Construction, norm_scale, offsets
 from hardgap.worlds.automaton.rollout import patterns_of, step
 
+WIDE = 101
 BATCH_CELLS = 1 << 16
 BATCH_SCORES = 1 << 23  # attention scores a head
 
@@ -56,17 +57,10 @@ def check_rows(construction: Construction, rows: NDArray[np.uint8], *, exhaustiv
     return Check(construction.width, len(rows), exhaustive, wrong, margin)
 
 
-def check_widths(
-    build: Callable[[int], Construction],
-    widths: Iterable[int] = range(3, 13),
-    *,
-    wide: int = 101,
-    rows: int = 128,
-    seed: int = 0,
-) -> list[Check]:
+def check_widths(build: Callable[[int], Construction], widths: Iterable[int] = range(3, 13)) -> list[Check]:
     """Every row of each of the widths, then random rows of one wide network."""
     checks = [check_rows(build(width), every_row(width), exhaustive=True) for width in widths]
-    return [*checks, check_rows(build(wide), random_rows(wide, rows, seed))]
+    return [*checks, check_rows(build(WIDE), random_rows(WIDE, 128, seed=0))]
 
 
 def _batches(rows: NDArray[np.uint8]) -> Iterator[NDArray[np.uint8]]:

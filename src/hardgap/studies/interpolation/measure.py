@@ -133,8 +133,8 @@ def measure_sizes(
     return curve
 
 
-def solved_runs(store: Store, rule: str, *, at_least: float = SOLVED, at_most: int = AT_MOST) -> list[str]:
-    """The first finished encoder runs of a rule with this final holdout accuracy, one a family, none leaky.
+def solved_runs(store: Store, rule: str, *, at_most: int = AT_MOST) -> list[str]:
+    """The first finished encoder runs that solve a rule (`SOLVED`), one a family, none leaky.
 
     They come in the order in which they were finished, so that later runs do not change the choice. Those that can be
     opened come first; a replica counts by its own accuracy.
@@ -150,12 +150,12 @@ def solved_runs(store: Store, rule: str, *, at_least: float = SOLVED, at_most: i
             continue
         place = find_weights(store, row.id).store
         for curve in place.curves([row.id]).values():
-            if summarise(curve).final_holdout >= at_least:
+            if summarise(curve).final_holdout >= SOLVED:
                 (opens if is_here(place, place.get(row.id)) else closed).setdefault(config.family, row.id)
     found = opens | {family: run_id for family, run_id in closed.items() if family not in opens}
     if not found:
         raise BadInput(
-            f"solved {rule}: {store.folder} holds no finished run with {at_least:.0%} holdout accuracy", of="solved"
+            f"solved {rule}: {store.folder} holds no finished run with {SOLVED:.0%} holdout accuracy", of="solved"
         )
     return list(found.values())[:at_most]
 
