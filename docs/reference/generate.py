@@ -30,13 +30,14 @@ from hardgap.worlds.automaton.scales import base
 from hardgap.worlds.chains.scales import symbolic_base
 
 PLACE = Path(__file__).parent / "generated"
-BY_ITSELF = ("initial", "model.source", "sources", "unrolling.own.source")
+BY_ITSELF = ("initial", "model.source", "sources", "unrolling.own.source", "unrolling.own_loss.source")
 """Fields that hold the SHA-256 of a file or of code: they are worked out, not written."""
 EXAMPLES = {
     "rule": '"150"', "hide": "[2]", "holdout": '"^|"', "budget.restart_at": "300", "budget.stop_after_solved": "3",
     "model.args": "{ radius = 2 }", "model.factory": '"own_model:make"', "operators": '["^", "|", "&"]',
     "seen_examples": "10",
-    "unrolling.own.function": '"my_feedback:own"', "unrolling.weights": "[1, 1, 2, 2]", "unrolling.backward": "2.0",
+    "unrolling.own.function": '"mine:feedback"', "unrolling.own_loss.function": '"mine:loss"',
+    "unrolling.weights": "[1, 1, 2, 2]", "unrolling.backward": "2.0",
 }  # fmt: skip
 OTHERS = {"conv": 'kind = "conv"', "plugin": 'factory = "own_model:make"', "reference": 'network = "gru"'}
 TOGETHER = "{ start = 8.0, end = 2.0, over = 400 }"

@@ -27,6 +27,10 @@ def easier(run):
     return run.changed(hide=[0])
 def nothing(run):
     return None
+def sure(run):
+    return run.changed(unrolling__own_loss="ownrecipe:surer")
+def surer(logits, targets, visible):
+    return (logits * (0.5 - targets) * visible).sum() + (logits**2).mean()
 """
 
 
@@ -77,6 +81,15 @@ def test_a_recipe_of_ones_own_changes_the_regime_and_nothing_that_is_fixed() -> 
     ):
         with pytest.raises(BadInput, match=why):
             Entry("encoder", f"ownrecipe:{name}").runs(V1.gaps[3])
+
+
+@pytest.mark.usefixtures("own")
+def test_a_loss_of_ones_own_is_judged_as_a_recipe() -> None:
+    entry = Entry("encoder", "ownrecipe:sure")
+    entry.check(V1.gaps[:1], "smoke")
+    (run, *_) = entry.runs(V1.gaps[0], "smoke")
+    assert run.plugins().keys() == {"ownrecipe:surer"}
+    assert entry.digest(V1.gaps[0]) != Entry("encoder").digest(V1.gaps[0])
 
 
 def test_what_cannot_be_judged_is_refused_before_training() -> None:

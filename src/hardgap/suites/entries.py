@@ -109,4 +109,4 @@ def _own_recipe(path: str, start: AutomatonRun) -> AutomatonRun:
     if run.budget.steps > start.budget.steps or run.unrolling.steps > start.unrolling.steps:
         most = f"{start.budget.steps} training steps and {start.unrolling.steps} unrolled ones"
         raise BadInput(f"recipe {path} asks for more than {most}", of="recipe")
-    return named(run)  # it may name feedback of its own
+    return named(run)  # it may name feedback or a loss of its own

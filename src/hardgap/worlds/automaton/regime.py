@@ -50,12 +50,11 @@ class Temperature(Spec):
         return self
 
 
-class OwnFeedback(Spec):
-    """A user's own feedback, `package.module:function`: called with logits and T, it gives the next input."""
+class OwnFunction(Spec):
+    """A user's own part of the regime, `package.module:function`."""
 
     function: str = Field(
-        pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$",
-        description="your own package.module:function of logits and T, instead of sigmoid(logit / T)",
+        pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$", description="where it is found, package.module:function"
     )
     source: Source | None = Field(None, description="SHA-256 of the code, as `plugins.source_of` has it")
 
@@ -87,8 +86,13 @@ class Unrolling(Spec):
     rounded: float = Field(
         0.0, ge=0, le=1, description="chance of a cell to be fed back rounded, its gradient as if it were not"
     )
-    own: OwnFeedback | None = Field(
+    own: OwnFunction | None = Field(
         None, description="your own package.module:function of logits and T, instead of sigmoid(logit / T)"
+    )
+    own_loss: OwnFunction | None = Field(
+        None,
+        description="your own package.module:function of logits, targets (0 where hidden) and which cells are visible, "
+        "instead of cross-entropy; each is [steps, rows, width]",
     )
     noise: float = Field(0.0, ge=0, le=100, description="standard deviation of what is added to a logit fed back")
 
@@ -97,7 +101,7 @@ class Unrolling(Spec):
         data = super().with_changes(changes)
         if data["feedback"] != self.feedback:
             left = {"temperature"} if data["feedback"] == "hard" else {"steps"} if self.feedback == "none" else set()
-            left = set(data) - {"feedback"} if data["feedback"] == "none" else left
+            left = set(data) - {"feedback", "own_loss"} if data["feedback"] == "none" else left
             data = {name: value for name, value in data.items() if name not in left or name in changes}
         return data
 
@@ -120,7 +124,15 @@ class Unrolling(Spec):
             raise ValueError("without unrolling nothing is fed back: leave out backward, noise, rounded and cells")
         if self.weights is not None and (len(self.weights) != self.steps or not any(self.weights)):
             raise ValueError(f"weights must be {self.steps} numbers, one a step, not all 0")
+        if self.weights is not None and self.own_loss is not None:
+            raise ValueError("a loss of one's own weighs the steps by itself: leave out weights")
         return self
+
+    @property
+    def own_functions(self) -> dict[str, OwnFunction]:
+        """The fields that a user's own code fills."""
+        given = {"own": self.own, "own_loss": self.own_loss}
+        return {name: function for name, function in given.items() if function is not None}
 
 
 def temperature_at(spec: Temperature, step: int) -> float:
@@ -143,11 +155,11 @@ def regime_in_words(unrolling: Unrolling) -> str:
     >>> regime_in_words(Unrolling(temperature=Temperature(start=4.0, over=400), noise=0.5))
     'soft×4, T=4→1 over 400, noise 0.5'
     """
-    if unrolling.feedback == "none":
-        return "none"
-    said = [f"{unrolling.feedback}×{unrolling.steps}"]
-    if unrolling.own is not None:
-        said.append(" ".join(["fed back by", unrolling.own.function, (unrolling.own.source or "")[:6]]).strip())
+    none = unrolling.feedback == "none"
+    said = ["none" if none else f"{unrolling.feedback}×{unrolling.steps}"]
+    for name, does in (("own", "fed back by"), ("own_loss", "loss by")):
+        if (own := unrolling.own_functions.get(name)) is not None:
+            said.append(f"{does} {own.function} {(own.source or '')[:6]}".strip())
     if unrolling.temperature != Temperature():
         said.append(_temperature(unrolling.temperature))
     if unrolling.cells != "all":

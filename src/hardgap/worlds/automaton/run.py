@@ -203,8 +203,7 @@ class AutomatonRun(Run):
 
     def plugins(self) -> dict[str, str | None]:
         model = {self.model.factory: self.model.source} if isinstance(self.model, PluginSpec) else {}
-        own = self.unrolling.own
-        return model if own is None else model | {own.function: own.source}
+        return model | {own.function: own.source for own in self.unrolling.own_functions.values()}
 
     def is_tried_before_stacking(self) -> bool:
         return super().is_tried_before_stacking() or (isinstance(self.model, EncoderSpec) and self.model.dropout > 0)
@@ -213,9 +212,13 @@ class AutomatonRun(Run):
         changes: dict[str, Any] = {}
         if isinstance(self.model, PluginSpec) and self.model.factory in sources:
             changes["model"] = self.model.model_dump() | {"source": sources[self.model.factory]}
-        if (own := self.unrolling.own) is not None and own.function in sources:
-            known = {"function": own.function, "source": sources[own.function]}
-            changes["unrolling"] = self.unrolling.model_dump() | {"own": known}
+        functions = {
+            name: {"function": own.function, "source": sources[own.function]}
+            for name, own in self.unrolling.own_functions.items()
+            if own.function in sources
+        }
+        if functions:
+            changes["unrolling"] = self.unrolling.model_dump() | functions
         return self.but(**changes)
 
     def describe(self) -> str:

@@ -20,7 +20,7 @@ from hardgap.worlds.automaton.native_loss import native_network
 from hardgap.worlds.automaton.regime import ROLLOUT_STEPS
 from hardgap.worlds.automaton.run import AutomatonRun
 from hardgap.worlds.automaton.saturation import saturation
-from hardgap.worlds.automaton.unrolling import check_feedback, give_temperature, unrolled_loss
+from hardgap.worlds.automaton.unrolling import check_own, give_temperature, unrolled_loss
 
 CELLS_PER_PIECE = 1664
 """A batch is trained in pieces of about this many cells, so that activations stay in cache."""
@@ -77,7 +77,7 @@ class AutomatonTask:
         return Batches(self.run.train_rows, self.run.optimiser.batch, self.run.seed, self.device)
 
     def check(self) -> None:
-        check_feedback(self.unrolling, self.run.width)
+        check_own(self.unrolling, self.run.width)
         assert len(self.training[0])
         assert len(self._test_rows)
 
@@ -118,7 +118,7 @@ class AutomatonTask:
         )
         weight = (weights * supervised.sum((1, 2))).sum().clamp(min=1.0)
         pieces = self.pieces(len(chosen))
-        if len(pieces) > 1 and self.unrolling.own is None and native_network(model, states[0]) is not None:
+        if len(pieces) > 1 and not self.unrolling.own_functions and native_network(model, states[0]) is not None:
             pieces = [slice(len(chosen))]  # the kernel cuts a batch by itself
         for piece in pieces:
             rows, targets, mask = states[0, piece], states[1:, piece], supervised[:, piece]

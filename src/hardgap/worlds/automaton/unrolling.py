@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from hardgap.core.errors import BadInput
 from hardgap.core.plugins import blamed, load_plugin
 from hardgap.worlds.automaton.native_loss import Temperatures, native_loss
-from hardgap.worlds.automaton.regime import OwnFeedback, Temperature, Unrolling, temperature_at
+from hardgap.worlds.automaton.regime import OwnFunction, Temperature, Unrolling, temperature_at
 
 LOG_TEMPERATURE = "log_temperature"
 """The parameter of a network that learns its own temperature; a logarithm, so that T stays positive."""
@@ -106,27 +106,35 @@ def fed_back(
 def _next_input(logits: Tensor, regime: Unrolling, temperature: float | Tensor) -> Tensor:
     if regime.own is None:
         return feed_back(logits, regime.feedback, temperature, regime.backward)
-    cells: Tensor = _own_feedback(regime.own)(logits, temperature)
+    cells: Tensor = _own("feedback", regime.own)(logits, temperature)
     return cells
 
 
 @cache
-def _own_feedback(own: OwnFeedback) -> Callable[[Tensor, float | Tensor], Tensor]:
-    feedback: Callable[[Tensor, float | Tensor], Tensor] = load_plugin("feedback", own.function, own.source)
-    return feedback
+def _own(asked: str, own: OwnFunction) -> Callable[..., Tensor]:
+    function: Callable[..., Tensor] = load_plugin(asked, own.function, own.source)
+    return function
 
 
-def check_feedback(regime: Unrolling, width: int) -> None:
-    """Refuse feedback of a user's own that gives no next input, or through which no gradient passes."""
-    if regime.own is None:
-        return
-    name, logits = f"feedback {regime.own.function}", torch.linspace(-3, 3, 3 * width).view(3, width).requires_grad_()
+def check_own(regime: Unrolling, width: int) -> None:
+    """Refuse a user's own feedback or loss that does not give what it must, or through which no gradient passes."""
+    logits = torch.linspace(-3, 3, regime.steps * 3 * width).view(regime.steps, 3, width).requires_grad_()
+    if regime.own is not None:
+        _check_one("feedback", regime.own, logits[0], logits[0].shape, regime.temperature.start)
+    if regime.own_loss is not None:
+        visible = (torch.arange(width) % 3 > 0).float().expand_as(logits)
+        _check_one("loss", regime.own_loss, logits, torch.Size(), (logits.detach() > 1) * visible, visible)
+
+
+def _check_one(asked: str, own: OwnFunction, logits: Tensor, shape: torch.Size, *others: object) -> None:
+    name = f"{asked} {own.function}"
     with blamed(f"{name} fails on logits of shape {tuple(logits.shape)}"):
-        cells = _own_feedback(regime.own)(logits, regime.temperature.start)
-    if not isinstance(cells, Tensor) or cells.shape != logits.shape or not bool(cells.isfinite().all()):
-        raise BadInput(f"{name} must give finite numbers of the logits' shape {tuple(logits.shape)}")
-    if not cells.requires_grad:
-        raise BadInput(f"{name} passes no gradient to the logits, which unrolling needs")
+        given = _own(asked, own)(logits, *others)
+    if not isinstance(given, Tensor) or given.shape != shape or not bool(given.isfinite().all()):
+        what = f"finite numbers of the logits' shape {tuple(shape)}" if shape else "one finite number, as a tensor"
+        raise BadInput(f"{name} must give {what}")
+    if not given.requires_grad:
+        raise BadInput(f"{name} passes no gradient to the logits, which training needs")
 
 
 def _temperatures(
@@ -175,14 +183,17 @@ def unrolled_loss(
     A hidden cell's term is multiplied by an exact 0, so its target reaches neither loss nor gradient.
     """
     temperatures = _temperatures(model, rows, regime, step, supervised)
-    found = native_loss(model, rows, targets, supervised, regime, temperatures) if regime.own is None else None
-    if found is not None:
-        return found
+    if not regime.own_functions:
+        found = native_loss(model, rows, targets, supervised, regime, temperatures)
+        if found is not None:
+            return found
     return summed_loss(unroll(model, rows, regime, step, supervised), targets, supervised, regime)
 
 
 def summed_loss(unrolled: Iterator[Tensor], targets: Tensor, supervised: Tensor, regime: Unrolling) -> Tensor:
-    """`unrolled_loss` of the logits of each timestep."""
+    """`unrolled_loss` of the logits of each timestep; a loss of one's own is never shown a hidden cell's target."""
+    if regime.own_loss is not None:
+        return _own("loss", regime.own_loss)(torch.stack(list(unrolled)), targets * supervised, supervised)
     total = targets.new_zeros(())
     weights = regime.weights or (1.0,) * regime.steps
     for t, logits in enumerate(unrolled):
