@@ -5,6 +5,7 @@ Without a C++ compiler nothing is lost but speed: it says so in a sentence, and 
 
 from __future__ import annotations
 
+import csv
 import importlib.util
 import platform
 import sysconfig
@@ -37,8 +38,11 @@ class NativeEngine(BuildHookInterface[Any]):
 
 
 def _results(folder: Path) -> dict[str, str]:
-    """What an installed ledger reads. Weights stay in the repository: they would be nine tenths of the wheel."""
-    return {str(path): f"hardgap/results/{path.name}" for path in folder.iterdir() if path.name != "weights"}
+    """What an installed ledger reads. Weights, and runs that belong to no study, stay in the repository."""
+    with (folder / "index.csv").open(encoding="utf-8", newline="") as index:
+        unread = {folder / row["file"] for row in csv.DictReader(index) if not row["studies"]}
+    read = [path for path in folder.rglob("*") if path.is_file() and path not in unread]
+    return {str(path): f"hardgap/results/{path.relative_to(folder)}" for path in read if "weights" not in path.parts}
 
 
 def _load_build() -> Any:

@@ -83,8 +83,9 @@ def ui(installed: Path, tmp_path: Path) -> Iterator[str]:
 
 @pytest.mark.slow
 def test_a_wheel_is_small_and_has_results_without_weights(wheel: Path) -> None:
-    assert wheel.stat().st_size < 9.6e6  # 9.4 MB, four of them the atlas's 2,344 files; weights would be 15 more
+    assert wheel.stat().st_size < 9.6e6  # four of them are the atlas's 2,344 files; weights would be 15 more
     listed = run(sys.executable, "-m", "zipfile", "--list", wheel, cwd=wheel.parent)
+    assert "results/symbolic/search" not in listed  # it belongs to no study
     assert len(re.findall(r"^hardgap/results/main/\w+\.json", listed, re.M)) > 100
     assert "safetensors" not in listed
 

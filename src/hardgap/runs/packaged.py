@@ -1,6 +1,6 @@
 """Where the measured results are that come with hardgap: in a wheel beside its code, in a clone at the root.
 
-A wheel has the runs and baselines without weights, which would be nine tenths of it.
+A wheel has what studies read; weights, larger than all the rest, stay in the repository.
 """
 
 from __future__ import annotations
