@@ -4,7 +4,6 @@
 from hardgap.studies import (
     alternative_rule,
     ceiling,
-    dropout,
     dynamics,
     gf2,
     k_sweep,
@@ -12,6 +11,7 @@ from hardgap.studies import (
     main_table_controls,
     per_pattern,
     rule_30_hard,
+    rule_150,
     setup,
     theorems,
 )

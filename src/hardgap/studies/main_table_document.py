@@ -11,16 +11,16 @@ from hardgap.core.run import only
 from hardgap.core.wording import listed
 from hardgap.report.document import NOT_YET, Content, markdown, paragraph
 from hardgap.runs.summary import SUCCESS
-from hardgap.studies.dropout import dropout_tables
 from hardgap.studies.ledger import read_claims
 from hardgap.studies.main_table import SHOWN, rate_tables
 from hardgap.studies.main_table_figure import main_table_figure
 from hardgap.studies.measure import StudyResult
+from hardgap.studies.rule_150 import beside_tables
 from hardgap.studies.study import choose
 from hardgap.worlds.automaton.run import AutomatonRun
 
 TABLES = SHOWN["tables"]
-BLOCKS = ("main-table", "main-words", "main-table-paper-scale", "dropout")
+BLOCKS = ("main-table", "main-words", "main-table-paper-scale", "dropout", "steps")
 SURE, SURELY_WRONG = 0.99, 0.01
 """Of visible cells right at least, and of hidden ones at most: a network that is sure of the wrong value."""
 
@@ -33,7 +33,7 @@ def content(results: Path) -> Content:
         "main-table": markdown(rate_tables(found)),
         "main-words": main_words(found),
         "main-table-paper-scale": markdown(rate_tables(as_wide)) if as_wide else NOT_YET,
-        "dropout": markdown(dropout_tables(read_claims(results, choose(["dropout"]))[:1])),  # the desk scale's
+        **{name: markdown(beside_tables(read_claims(results, choose([name]))[:1])) for name in ("dropout", "steps")},
     }
     return Content(blocks, {"main-table": partial(main_table_figure, found)})
 

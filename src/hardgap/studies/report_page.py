@@ -48,6 +48,7 @@ TITLES = {
     "bounds": "What any reader could score in Experiment 2",
     "calibration": "How well the networks of Experiment 2 are trained",
     "dropout": "Dropout, which the paper does not mention",
+    "steps": "Rule 150 in as many steps as the paper took",
     "tempered": "Tempered feedback",
     "atlas": "Every gap of the elementary rules",
 }
