@@ -72,7 +72,7 @@ def test_dropout_is_that_of_torch_while_training_and_nothing_else() -> None:
     plain, dropped = shaken(Encoder(9, **shape), 0), Encoder(9, **shape, dropout=0.3)
     dropped.load_state_dict(plain.state_dict())
     row = torch.rand(1, 9, generator=torch.Generator().manual_seed(1))
-    assert torch.equal(dropped.eval()(row), plain.eager(row))
+    assert torch.equal(dropped.eval()(row), plain.eval()(row))
     theirs = torch_encoder(plain, **shape, dropout=0.3).train()
     rows = row.expand(4000, 9)
     torch.manual_seed(0)

@@ -156,7 +156,9 @@ class Encoder(nn.Module):
     def forward(self, cells_BW: Tensor) -> Tensor:
         own = "eager" in self.__dict__ or type(self).eager is not Encoder.eager  # somebody's own, which is to compute
         network = None if own else network_of(self, cells_BW, PARTS)
-        return self.eager(cells_BW) if network is None else logits(network, cells_BW, self.eager)
+        if network is None or network.dropout:  # for which the kernel has the whole loss, and nothing else
+            return self.eager(cells_BW)
+        return logits(network, cells_BW, self.eager)
 
     def eager(self, cells_BW: Tensor) -> Tensor:
         """Through PyTorch, part by part: what the native engine computes where nobody looks inside."""

@@ -61,9 +61,10 @@ static void exercise(const int32_t (&sizes)[5], long rows, long steps) {
     for (const Feedback &each : {Feedback{inverse.at, noise.at, rounded.at, dinverse.at}, Feedback{}}) {
         std::vector<Feedback> feedback(steps - 1, each);
         for (Regime regime : {Regime{1, 0, 0}, Regime{1, 1, 1}, Regime{0.5f, -1, 0}})
-            tell(hardgap_loss(sizes, given.data(), rows, steps, cells.at, targets.at, mask.at, weights.at, &regime,
-                              feedback.data(), gradients.data(), whole.at),
-                 gradients, lengths);
+            for (double dropped : {0.0, 0.25})
+                tell(hardgap_loss(sizes, given.data(), rows, steps, cells.at, targets.at, mask.at, weights.at, &regime,
+                                  feedback.data(), 77, dropped, gradients.data(), whole.at),
+                     gradients, lengths);
     }
     hardgap_clip(counts.size(), counts.data(), gradients.data(), 1e-3);
     hardgap_adam(counts.size(), counts.data(), parameters.data(), gradients.data(), means.data(), squares.data(), 1e-3,

@@ -75,7 +75,8 @@ def assert_same_answers(model: Seq2Seq, inputs: Tensor, steps: int) -> None:
 
 @st.composite
 def shapes(draw: st.DrawFn) -> dict[str, int]:
-    heads, of_a_head = draw(st.sampled_from([(1, 2), (2, 3), (2, 8), (4, 16), (3, 20), (2, 32)]))
+    # Not two dimensions: normalised they are -1 and 1, whatever they were, and gradients are what rounding leaves.
+    heads, of_a_head = draw(st.sampled_from([(1, 3), (2, 3), (2, 8), (4, 16), (3, 20), (2, 32)]))
     inputs, outputs = draw(st.tuples(st.sampled_from([1, 4, 5, 16, 17, 66]), st.sampled_from([2, 4, 16, 17, 66])))
     sizes = {"dim": heads * of_a_head, "heads": heads, "ffn": draw(st.integers(1, 130))}
     ends = {"vocabulary": draw(st.integers(2, 140)), "inputs": inputs, "outputs": outputs}

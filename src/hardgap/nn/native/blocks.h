@@ -161,8 +161,9 @@ struct Ending {
         map.pack(*p++);
         pack_norm(norm, map.out, *p++);
     }
-    void forward(long M, const float *from, const float *x, const NormKept &k, float *sums) const {
-        map.forward(M, from, {sums, norm.D, nullptr, x});
+    void forward(long M, const float *from, const float *x, const NormKept &k, float *sums, const Dropout &drop = {}) const {
+        map.forward(M, from, {sums, norm.D, nullptr, drop ? nullptr : x});
+        if (drop) drop.keep_and_add(M * norm.D, sums, x);
         norm_forward(norm, M, sums, k.hat, k.inverse, k.out);
     }
 };
@@ -175,10 +176,12 @@ struct EndingGrad {
         unpack_norm(norm, of.map.out, *p++);
     }
     // d, the gradient of the result, becomes that of the sum; `to` takes that of what was mapped
-    void backward(const Ending &of, long M, const float *from, const NormKept &k, float *d, const Out &to) const {
+    void backward(const Ending &of, long M, const float *from, const NormKept &k, float *d, const Out &to, float *sums,
+                  const Dropout &drop = {}) const {
         norm_backward(of.norm, norm, M, k.hat, k.inverse, d);
-        map.add(of.map, M, from, d);
-        of.map.backward(M, d, to);
+        const float *added = drop ? drop.keep(M * of.norm.D, d, sums) : d;
+        map.add(of.map, M, from, added);
+        of.map.backward(M, added, to);
     }
 };
 
@@ -211,24 +214,31 @@ template <class Float> INLINE QKV<Float> parts_of(const Shape &s, Float *qkv) {
     return {qkv, qkv + s.heads.length(), qkv + 2 * s.heads.length()};
 }
 
+// Where a layer drops: patterns and what attention adds, hidden units and what feed forward adds
+enum Place : uint32_t { PATTERNS, ATTENDED, HIDDEN, FED };
+
 // From queries, keys and values that are there to the result
 static void self_forward(const Shape &s, const SelfAttention &b, long rows, const float *x, const SelfAttentionKept &k,
-                         const Scratch &z) {
+                         const Scratch &z, const Dropout &drop = {}) {
     const Heads heads = s.attention();
+    const Dropout patterns = drop.of(PATTERNS);
     for (long r = 0, m = 0; r < rows; r++, m += s.W)
         attention_forward(heads, parts_of<const float>(s, k.qkv + m * heads.q_row),
-                          k.pattern + r * heads.pattern_floats(), k.mixed + m * s.heads.length(), z.attention);
-    b.end.forward(rows * s.W, k.mixed, x, k.norm, z.sums);
+                          k.pattern + r * heads.pattern_floats(), k.mixed + m * s.heads.length(), z.attention,
+                          patterns.from(r * heads.pattern_floats()));
+    b.end.forward(rows * s.W, k.mixed, x, k.norm, z.sums, drop.of(ATTENDED));
 }
 // z.d: from the gradient of the result to that of x as far as it was added; z.dqkv takes the rest
 static void self_backward(const Shape &s, const SelfAttention &b, const SelfAttentionGrad &g, long rows,
-                          const SelfAttentionKept &k, const Scratch &z) {
+                          const SelfAttentionKept &k, const Scratch &z, const Dropout &drop = {}) {
     const Heads heads = s.attention();
-    g.end.backward(b.end, rows * s.W, k.mixed, k.norm, z.d, {z.dmixed, s.heads.length()});
+    const Dropout patterns = drop.of(PATTERNS);
+    g.end.backward(b.end, rows * s.W, k.mixed, k.norm, z.d, {z.dmixed, s.heads.length()}, z.sums, drop.of(ATTENDED));
     for (long r = 0, m = 0; r < rows; r++, m += s.W)
         attention_backward(heads, parts_of<const float>(s, k.qkv + m * heads.q_row),
                            k.pattern + r * heads.pattern_floats(), z.dmixed + m * s.heads.length(),
-                           parts_of(s, z.dqkv + m * heads.q_row), z.attention);
+                           parts_of(s, z.dqkv + m * heads.q_row), z.attention,
+                           patterns.from(r * heads.pattern_floats()));
 }
 // The rest: what went through queries, keys and values
 static void qkv_backward(const SelfAttention &b, const SelfAttentionGrad &g, long M, const float *x, const Scratch &z) {
@@ -260,14 +270,19 @@ struct FeedForwardKept {
     FeedForwardKept(Arena &a, const Shape &s)
         : hidden(a.take(s.cells() * s.ffn.length())), norm(a, s.cells(), s.D()) {}
 };
-static void feed_forward(const FeedForward &b, long M, const float *x, const FeedForwardKept &k, float *sums) {
-    b.expand.forward(M, x, {k.hidden, b.expand.out.length(), nullptr, nullptr, nullptr, true});
-    b.end.forward(M, k.hidden, x, k.norm, sums);
+static void feed_forward(const FeedForward &b, long M, const float *x, const FeedForwardKept &k, float *sums,
+                         const Dropout &drop = {}) {
+    const long F = b.expand.out.length();
+    b.expand.forward(M, x, {k.hidden, F, nullptr, nullptr, nullptr, true});
+    if (drop) drop.of(HIDDEN).keep(M * F, k.hidden, k.hidden);
+    b.end.forward(M, k.hidden, x, k.norm, sums, drop.of(FED));
 }
 // z.d holds the gradient of the result and takes that of x.
 static void feed_backward(const FeedForward &b, const FeedForwardGrad &g, long M, const float *x,
-                          const FeedForwardKept &k, const Scratch &z) {
-    g.end.backward(b.end, M, k.hidden, k.norm, z.d, {z.dhidden, b.expand.out.length(), nullptr, nullptr, k.hidden});
+                          const FeedForwardKept &k, const Scratch &z, const Dropout &drop = {}) {
+    const long F = b.expand.out.length();
+    g.end.backward(b.end, M, k.hidden, k.norm, z.d, {z.dhidden, F, nullptr, nullptr, k.hidden}, z.sums, drop.of(FED));
+    if (drop) drop.of(HIDDEN).keep(M * F, z.dhidden, z.dhidden);
     g.expand.add(b.expand, M, x, z.dhidden);
     b.expand.backward(M, z.dhidden, {z.d, b.expand.in.length(), nullptr, z.d});
 }

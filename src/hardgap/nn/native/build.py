@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-SOURCES = ("kernel.cpp", "seq2seq.h", "network.h", "blocks.h", "layers.h", "gemm.h", "vectors.h")
+SOURCES = ("kernel.cpp", "seq2seq.h", "network.h", "blocks.h", "layers.h", "dropout.h", "gemm.h", "vectors.h")
 FLAGS = ("-std=c++17", "-O3", "-fPIC", "-shared", "-fno-math-errno", "-ffp-contract=fast", "-Wall", "-Wno-psabi")
 X86 = {
     "avx512": ("-mavx512f", "-mavx512dq", "-mavx512bw", "-mavx512vl", "-mfma", "-mprefer-vector-width=512"),

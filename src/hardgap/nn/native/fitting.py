@@ -33,7 +33,11 @@ def network_of(encoder: nn.Module, cells: Tensor, parts: Collection[type]) -> Ne
     if library is None or not is_plain(cells) or cells.ndim != 2 or not len(cells) or is_watched():
         return None
     named: dict[str, Tensor | None] = dict(encoder._parameters)
-    if not collect(encoder, "", parts, named):
+    dropouts: list[nn.Dropout] = []
+    if not collect(encoder, "", parts, named, dropouts):
+        return None
+    dropped = {dropout.p if dropout.training else 0.0 for dropout in dropouts}
+    if len(dropped) != 1 or 1.0 in dropped:
         return None
     layers = encoder._modules["layers"]
     assert layers is not None
@@ -44,7 +48,7 @@ def network_of(encoder: nn.Module, cells: Tensor, parts: Collection[type]) -> Ne
     sizes = _sizes(heads, tensors)
     if cells.shape[1] != sizes[0] or [tensor.shape for tensor in tensors] != shapes(*sizes):
         return None
-    return Network(library, *sizes, tuple(tensor.contiguous() for tensor in tensors))
+    return Network(library, *sizes, tuple(tensor.contiguous() for tensor in tensors), *dropped)
 
 
 def is_hooked(module: nn.Module) -> bool:
@@ -53,14 +57,18 @@ def is_hooked(module: nn.Module) -> bool:
     return bool(hooks) or not {"forward", "eager"}.isdisjoint(module.__dict__)
 
 
-def collect(module: nn.Module, prefix: str, parts: Collection[type], found: dict[str, Tensor | None]) -> bool:
-    """Gather the parameters by name; False if anything below the module is not as it was made."""
+def collect(
+    module: nn.Module, prefix: str, parts: Collection[type], found: dict[str, Tensor | None], dropouts: list[nn.Dropout]
+) -> bool:
+    """Gather the parameters by name, and what drops; False if anything below the module is not as it was made."""
     for name, child in module._modules.items():
         if child is None or type(child) not in parts or is_hooked(child) or _is_altered(child):
             return False
         for key, tensor in child._parameters.items():
             found[f"{prefix}{name}.{key}"] = tensor
-        if child._modules and not collect(child, f"{prefix}{name}.", parts, found):
+        if isinstance(child, nn.Dropout):
+            dropouts.append(child)
+        if child._modules and not collect(child, f"{prefix}{name}.", parts, found, dropouts):
             return False
     return True
 
@@ -69,8 +77,6 @@ def _is_altered(part: nn.Module) -> bool:
     """Whether a part of PyTorch's does more, or something else, than the kernel."""
     if isinstance(part, nn.LayerNorm):
         return part.eps != 1e-5
-    if isinstance(part, nn.Dropout):
-        return part.p > 0  # also where it does nothing: a run is decoded by what trained it
     if isinstance(part, nn.Embedding):
         told = part.padding_idx, part.max_norm, part.sparse, part.scale_grad_by_freq
         return told != (None, None, False, False)

@@ -29,6 +29,8 @@ class Network:
     ffn: int
     layers: int
     parameters: tuple[Tensor, ...]
+    dropout: float = 0.0
+    """The share that is dropped now; while it is not 0 there is a loss alone."""
 
     @property
     def sizes(self) -> ctypes.Array[ctypes.c_int32]:
@@ -65,7 +67,10 @@ def logits(network: Network, cells: Tensor, eager: Eager) -> Tensor:
 def loss(
     network: Network, rows: Tensor, targets: Tensor, mask: Tensor, weights: Sequence[float], feedback: Feedback
 ) -> Tensor:
-    """The summed cross-entropy of all timesteps, with gradients for the parameters and for 1/T."""
+    """The summed cross-entropy of all timesteps, with gradients for the parameters and for 1/T.
+
+    What dropout drops is drawn from PyTorch's generator: a key, from which the kernel draws on.
+    """
     inverse = feedback.inverse_temperature
     inverse = inverse.contiguous() if isinstance(inverse, Tensor) else inverse
     arrays = rows.contiguous(), targets.contiguous(), mask.contiguous()
@@ -138,10 +143,11 @@ class _Loss(torch.autograd.Function):
         plain = inverse if isinstance(inverse, float) else 1.0
         steps = (ctypes.c_float * len(weights))(*weights)
         kept = feedback.noise, feedback.rounded
+        key = int(torch.randint(2**32, ())) if network.dropout else 0
         value = library.loss(
             sizes, pointers(network.parameters), len(rows), len(weights), address(rows), address(targets),
             address(mask), steps, ctypes.byref(_Regime(plain, feedback.backward, feedback.hard)),
-            _each_step(len(weights) - 1, per_cell, *kept, ctx.dinverse),
+            _each_step(len(weights) - 1, per_cell, *kept, ctx.dinverse), key, network.dropout,
             addresses_in(ctx.gradients, network.parameters), address(work),
         )  # fmt: skip
         ctx.like = network.parameters

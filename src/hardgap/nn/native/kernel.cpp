@@ -60,13 +60,15 @@ struct Unrolled {
     const NetworkGrad &g;
     const Scratch &z;
     const Regime &regime;
+    Dropout drop;
     long steps, rows_of_batch;
     std::vector<Memory> kept;
     std::vector<float *> cells, dlogits, slopes, slopes_T;
     float *logits, *dcells;
 
-    Unrolled(Arena &a, const Network &n, const NetworkGrad &g, const Scratch &z, const Regime &regime, long steps, long rows)
-        : n(n), g(g), z(z), regime(regime), steps(steps), rows_of_batch(rows) {
+    Unrolled(Arena &a, const Network &n, const NetworkGrad &g, const Scratch &z, const Regime &regime, const Dropout &drop,
+             long steps, long rows)
+        : n(n), g(g), z(z), regime(regime), drop(drop), steps(steps), rows_of_batch(rows) {
         const long M = n.s.cells();
         for (long t = 0; t < steps; t++) {
             kept.emplace_back(a, n);
@@ -82,7 +84,7 @@ struct Unrolled {
         double loss = 0;
         memcpy(cells[0], start + offset, M * sizeof(float));
         for (long t = 0; t < steps; t++) {
-            network_forward(n, rows, cells[t], kept[t], z, logits);
+            network_forward(n, rows, cells[t], kept[t], z, logits, drop.of(first).of(t));
             for (long m = 0, at = t * batch + offset; m < M; m++, at++) {
                 loss += double(weights[t] * mask[at]) * cross_entropy(logits[m], targets[at], &dlogits[t][m]);
                 dlogits[t][m] *= weights[t] * mask[at];
@@ -108,7 +110,7 @@ struct Unrolled {
                     if (feedback[t].dinverse_temperature)
                         feedback[t].dinverse_temperature[offset + m] = dcells[m] * slopes_T[t][m];
                 }
-            network_backward(n, g, rows, cells[t], kept[t], z, dlogits[t], dcells);
+            network_backward(n, g, rows, cells[t], kept[t], z, dlogits[t], dcells, drop.of(first).of(t));
         }
     }
 };
@@ -215,19 +217,20 @@ void hardgap_backward(const int32_t *sizes, const float *const *parameters, long
 
 long hardgap_loss_floats(const int32_t *sizes, long steps) {
     Work w(sizes, nullptr);
-    Unrolled(w.arena, w.n, w.g, w.z, Regime{}, steps, 0);
+    Unrolled(w.arena, w.n, w.g, w.z, Regime{}, Dropout{}, steps, 0);
     return w.arena.used;
 }
 
 // The summed loss of a batch and its gradients (written). start [rows, W]; targets and mask [steps, rows, W];
-// weights [steps]; feedback [steps - 1].
+// weights [steps]; feedback [steps - 1]. A share of what dropout may drop is dropped, as a key draws it.
 double hardgap_loss(const int32_t *sizes, const float *const *parameters, long rows, long steps, const float *start,
                     const float *targets, const float *mask, const float *weights, const Regime *regime,
-                    const Feedback *feedback, float *const *gradients, float *work_memory) {
+                    const Feedback *feedback, uint32_t key, double share, float *const *gradients, float *work_memory) {
     DenormalsAreZero on;
     Work w(sizes, work_memory);
     const Shape &s = w.n.s;
-    Unrolled unrolled(w.arena, w.n, w.g, w.z, *regime, steps, rows);
+    const Dropout drop{key, uint32_t(share * 4294967296.0), float(1 / (1 - share))};
+    Unrolled unrolled(w.arena, w.n, w.g, w.z, *regime, drop, steps, rows);
     w.n.pack(Pointers<const float>(parameters));
     w.g.clear();
     double loss = 0;

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "dropout.h"
 #include "gemm.h"
 
 constexpr float LAYER_NORM_EPS = 1e-5f;
@@ -166,18 +167,21 @@ static void set_later(const Heads &h, long first, float *panel, long L, float va
 }
 
 // mixed [queries][H E] of one row; the patterns are kept for the way back. Queries come scaled.
-static void attention_forward(const Heads &h, QKV<const float> at, float *pattern, float *mixed, float *scratch) {
+static void attention_forward(const Heads &h, QKV<const float> at, float *pattern, float *mixed, float *scratch,
+                              const Dropout &drop = {}) {
     const long K = h.keys, E = h.E, HE = h.H * E;
+    const float *const patterns = pattern;
     for (long head = 0; head < h.H; head++, at = at.at(E, E), mixed += E)
         for (long first = 0; first < h.queries; first += QUERIES) {
             long n = h.queries - first < QUERIES ? h.queries - first : QUERIES, L = padded(n);
-            float *across = scratch, *mix = scratch + E * QUERIES;
+            float *across = scratch, *mix = scratch + E * QUERIES, *kept = scratch + 2 * E * QUERIES;
             transpose_in(n, E, at.q + first * h.q_row, h.q_row, across, L);
             gemm(K, L, E, {at.k, h.kv_row, 1}, {across, L}, {pattern, L});
             if (h.causal) set_later(h, first, pattern, L, -INFINITY);
             softmax_forward(K, pattern, L, L);
             if (h.causal) set_later(h, first, pattern, L, 0);  // e^-87 is not nothing
-            gemm(E, L, K, {at.v, 1, h.kv_row}, {pattern, L}, {mix, L});
+            const float *used = drop ? drop.from(pattern - patterns).keep(K * L, pattern, kept) : pattern;
+            gemm(E, L, K, {at.v, 1, h.kv_row}, {used, L}, {mix, L});
             transpose_out(n, E, mix, L, mixed + first * HE, HE);
             pattern += K * L;
         }
@@ -185,20 +189,24 @@ static void attention_forward(const Heads &h, QKV<const float> at, float *patter
 
 // The gradients of queries, keys and values (written) from that of `mixed`
 static void attention_backward(const Heads &h, QKV<const float> at, const float *pattern, const float *dmixed,
-                               QKV<float> d, float *scratch) {
+                               QKV<float> d, float *scratch, const Dropout &drop = {}) {
     const long K = h.keys, E = h.E, HE = h.H * E;
+    const float *const patterns = pattern;
     for (long head = 0; head < h.H; head++, at = at.at(E, E), d = d.at(E, E), dmixed += E)
         for (long first = 0; first < h.queries; first += QUERIES) {
             long n = h.queries - first < QUERIES ? h.queries - first : QUERIES, L = padded(n);
             float *across = scratch, *dscores = scratch + 2 * E * QUERIES;
             const float *dmix = dmixed + first * HE, *q = at.q + first * h.q_row;
+            const Dropout here = drop.from(pattern - patterns);
+            const float *used = drop ? here.keep(K * L, pattern, dscores) : pattern;
+            gemm(K, E, n, {used, L, 1}, {dmix, HE}, {d.v, h.kv_row, nullptr, first ? d.v : nullptr});
             transpose_in(n, E, dmix, HE, across, L);
             gemm(K, L, E, {at.v, h.kv_row, 1}, {across, L}, {dscores, L});
+            if (drop) here.keep(K * L, dscores, dscores);
             softmax_backward(K, pattern, dscores, L, L);
             gemm(E, L, K, {at.k, 1, h.kv_row}, {dscores, L}, {across, L});
             transpose_out(n, E, across, L, d.q + first * h.q_row, h.q_row);
             gemm(K, E, n, {dscores, L, 1}, {q, h.q_row}, {d.k, h.kv_row, nullptr, first ? d.k : nullptr});
-            gemm(K, E, n, {pattern, L, 1}, {dmix, HE}, {d.v, h.kv_row, nullptr, first ? d.v : nullptr});
             pattern += K * L;
         }
 }

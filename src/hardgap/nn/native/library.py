@@ -23,7 +23,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "loss_floats": (L, [P, L]),
     "forward": (None, [P, P, L, P, P, P, P]),
     "backward": (None, [P, P, L, P, P, P, P, P, P]),
-    "loss": (D, [P, P, L, L, P, P, P, P, P, P, P, P]),
+    "loss": (D, [P, P, L, L, P, P, P, P, P, P, ctypes.c_uint32, D, P, P]),
     "seq2seq_floats": (L, [P, L]),
     "seq2seq_loss": (D, [P, P, L, L, P, P, P, P]),
     "seq2seq_logits": (None, [P, P, L, L, P, P, P, P]),

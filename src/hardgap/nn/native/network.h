@@ -130,15 +130,15 @@ struct Memory {
 };
 
 static void network_forward(const Network &n, long rows, const float *cells, const Memory &kept, const Scratch &z,
-                            float *logits) {
+                            float *logits, const Dropout &drop = {}) {
     const long M = rows * n.s.W, D = n.s.D();
     n.embed.forward(M, cells, kept.embedded);
     n.qkv.forward(M, cells, kept.layers[0].attention.qkv);
     for (size_t i = 0; i < n.layers.size(); i++) {
         const Kept &k = kept.layers[i];
         if (i) n.layers[i].attention.qkv.forward(M, kept.into(i), {k.attention.qkv, n.s.qkv.length()});
-        self_forward(n.s, n.layers[i].attention, rows, kept.into(i), k.attention, z);
-        feed_forward(n.layers[i].ffn, M, k.attention.norm.out, k.ffn, z.sums);
+        self_forward(n.s, n.layers[i].attention, rows, kept.into(i), k.attention, z, drop.of(i));
+        feed_forward(n.layers[i].ffn, M, k.attention.norm.out, k.ffn, z.sums, drop.of(i));
     }
     const float *out = kept.into(n.layers.size());
     for (long m = 0; m < M; m++) {
@@ -150,7 +150,7 @@ static void network_forward(const Network &n, long rows, const float *cells, con
 
 // Adds to the gradients of the parameters, which `finish` then completes; those of the cells are written.
 static void network_backward(const Network &n, const NetworkGrad &g, long rows, const float *cells, const Memory &kept,
-                             const Scratch &z, const float *dlogits, float *dcells) {
+                             const Scratch &z, const float *dlogits, float *dcells, const Dropout &drop = {}) {
     const long M = rows * n.s.W, D = n.s.D();
     const float *out = kept.into(n.layers.size());
     double bias = 0;  // one long sum of terms that cancel
@@ -166,8 +166,8 @@ static void network_backward(const Network &n, const NetworkGrad &g, long rows, 
     }
     for (size_t i = n.layers.size(); i--;) {
         const Kept &k = kept.layers[i];
-        feed_backward(n.layers[i].ffn, g.layers[i].ffn, M, k.attention.norm.out, k.ffn, z);
-        self_backward(n.s, n.layers[i].attention, g.layers[i].attention, rows, k.attention, z);
+        feed_backward(n.layers[i].ffn, g.layers[i].ffn, M, k.attention.norm.out, k.ffn, z, drop.of(i));
+        self_backward(n.s, n.layers[i].attention, g.layers[i].attention, rows, k.attention, z, drop.of(i));
         if (i) qkv_backward(n.layers[i].attention, g.layers[i].attention, M, kept.into(i), z);
     }
     memset(dcells, 0, M * sizeof(float));

@@ -61,7 +61,7 @@ static void cross_backward(const Shape &s, long keys, const CrossAttention &b, c
                            const Scratch &from) {
     const long M = rows * s.W, D = s.D();
     const Heads h = s.attention_to(keys);
-    g.end.backward(b.end, M, k.mixed, k.norm, z.d, {z.dmixed, h.q_row});
+    g.end.backward(b.end, M, k.mixed, k.norm, z.d, {z.dmixed, h.q_row}, z.sums);
     float *dq = z.dqkv, *dkv = from.dqkv;
     for (long r = 0; r < rows; r++) {
         const long queries = r * s.W * h.q_row, at = r * keys * h.kv_row;

@@ -65,8 +65,9 @@ def network_of(model: nn.Module, parts: Collection[type]) -> Network | None:
     if library is None or fitting.is_watched() or not METHODS.isdisjoint(model.__dict__):
         return None
     named: dict[str, Tensor | None] = dict(model._parameters)
-    if not fitting.collect(model, "", parts, named):
-        return None
+    dropouts: list[nn.Dropout] = []
+    if not fitting.collect(model, "", parts, named, dropouts) or any(dropout.p for dropout in dropouts):
+        return None  # dropout: also where it does nothing, since a run is decoded by what trained it
     layers = len(model.get_submodule("encoder")._modules)
     tensors = [tensor for name in names(layers) if (tensor := named.get(name)) is not None]
     if len(tensors) != len(named) or not all(map(fitting.is_plain, tensors)):
