@@ -6,9 +6,9 @@ and how it stood when first solved are told apart (docs/fidelity.md).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any
 
 SUCCESS = 0.70
@@ -55,6 +55,18 @@ def summarise(curve: list[dict[str, Any]], solved_at: float = 0.99) -> Summary:
         transition_step=crossed[0] if crossed else None,
         restarts=restarts(curve),
     )
+
+
+def recovered_step(holdout: Iterable[tuple[int, float]]) -> int | None:
+    """The first of the evaluations (step, accuracy), recovered all, with which a run ended.
+
+    Before training, chance may have it right, so step 0 does not count.
+
+    >>> recovered_step([(0, 1.0), (25, 0.1), (50, 0.8), (75, 1.0)])
+    50
+    """
+    trained = [(step, accuracy) for step, accuracy in holdout if step > 0]
+    return min((step for step, _ in takewhile(lambda at: at[1] >= SUCCESS, reversed(trained))), default=None)
 
 
 def restarts(curve: Sequence[dict[str, Any]]) -> list[int]:

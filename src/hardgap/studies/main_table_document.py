@@ -15,12 +15,12 @@ from hardgap.studies.ledger import read_claims
 from hardgap.studies.main_table import SHOWN, rate_tables
 from hardgap.studies.main_table_figure import main_table_figure
 from hardgap.studies.measure import StudyResult
-from hardgap.studies.rule_150 import beside_tables
+from hardgap.studies.rule_150 import beside_tables, steps_words
 from hardgap.studies.study import choose
 from hardgap.worlds.automaton.run import AutomatonRun
 
 TABLES = SHOWN["tables"]
-BLOCKS = ("main-table", "main-words", "main-table-paper-scale", "dropout", "steps")
+BLOCKS = ("main-table", "main-words", "main-table-paper-scale", "dropout", "steps", "steps-words")
 SURE, SURELY_WRONG = 0.99, 0.01
 """Of visible cells right at least, and of hidden ones at most: a network that is sure of the wrong value."""
 
@@ -29,11 +29,14 @@ def content(results: Path) -> Content:
     """All that pages may show, from the folder of measured runs."""
     claims = read_claims(results, [one for one in choose(["main"]) if one.tables == TABLES])
     found, as_wide = ([one for one in claims if one.scale == scale] for scale in ("desk", "paper"))
+    dropout, steps = (read_claims(results, choose([name]))[:1] for name in ("dropout", "steps"))  # the desk scale's
     blocks = {
         "main-table": markdown(rate_tables(found)),
         "main-words": main_words(found),
         "main-table-paper-scale": markdown(rate_tables(as_wide)) if as_wide else NOT_YET,
-        **{name: markdown(beside_tables(read_claims(results, choose([name]))[:1])) for name in ("dropout", "steps")},
+        "dropout": markdown(beside_tables(dropout)),
+        "steps": markdown(beside_tables(steps)),
+        "steps-words": steps_words(steps[0]),
     }
     return Content(blocks, {"main-table": partial(main_table_figure, found)})
 
@@ -63,5 +66,5 @@ def main_words(found: Sequence[StudyResult]) -> str:
         f"instead of {fewer:,}), the paper recovers {published[0]} of {published[1]} runs of Rule 150, the desk scale "
         f"{long.recovered} of {long.n} (patterns {listed(sorted(recovered))}; never {listed(sorted(never), 'or')}). Of "
         f"the {len(failed)} runs that fail, {sure} end with visible accuracy of at least {100 * SURE:.0f} % and "
-        f"holdout accuracy of at most {100 * SURELY_WRONG:.0f} %: they are sure of the wrong value, and stay so."
+        f"holdout accuracy of at most {100 * SURELY_WRONG:.0f} %: they are sure of the wrong value."
     )

@@ -6,11 +6,15 @@ Dropout, which the paper does not mention; and the number of steps, of which a d
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from statistics import median
+from typing import NamedTuple
 
 from hardgap.core.specs import Budget, Scale
 from hardgap.core.table import Table
 from hardgap.nn.spec import EncoderSpec
+from hardgap.report.document import NOT_YET, paragraph
 from hardgap.report.statistics import same_rate_p, wilson
+from hardgap.runs.summary import recovered_step
 from hardgap.studies.main_table import FAILED_AT_FIRST, LONG_BY_PATTERN, seeds
 from hardgap.studies.measure import Measured, StudyResult
 from hardgap.studies.numbers import interval, p_value, published_count, recovered
@@ -23,6 +27,7 @@ DROPOUT = 0.1
 """The default of `nn.TransformerEncoderLayer`, with which most would write the paper's network."""
 AS_LONG = Budget(steps=34_540, evaluate_every=157, stop_after_solved=3)
 """The paper's 220 epochs of 157 steps, an evaluation an epoch; desk runs have 12 steps for each of its epochs."""
+PAPER = "paper, 220 epochs"
 TABLES = "hardgap.studies.rule_150:beside_tables"
 
 
@@ -55,7 +60,7 @@ def beside_tables(results: Sequence[StudyResult]) -> list[Table]:
 
 def _table(result: StudyResult) -> Table:
     usual, changed = (str(arm.labels["way"]) for arm in result.arms[:2])
-    right = ["paper, 220 epochs", usual, changed, "Wilson, %", "p"]
+    right = [PAPER, usual, changed, "Wilson, %", "found after steps, median", "p, of the two", "p, to paper"]
     title = f"Rule 150, {changed}, {result.scale} scale"
     return Table(title, ["hidden", *right], [*_rows(result)], right, ["Wilson, %"])
 
@@ -63,16 +68,58 @@ def _table(result: StudyResult) -> Table:
 def _rows(result: StudyResult) -> Iterator[list[object]]:
     pairs = list(zip(result.arms[::2], result.arms[1::2], strict=True))
     for usual, changed in pairs:
-        told = [published_count(usual), recovered(usual), recovered(changed), interval(changed.wilson, 0), ""]
-        yield [f"pattern {usual.labels['pattern']}", *told]
-    both = [pair for pair in pairs if all(arm.n for arm in pair)]
-    if both:
-        counts = [(sum(arm.recovered for arm in way), sum(arm.n for arm in way)) for way in zip(*both, strict=True)]
-        paper = _published([usual for usual, _ in both])
-        shares = ["{}/{}".format(*count) for count in (paper, *counts)]
-        yield ["all of these", *shares, interval(wilson(*counts[1]), 0), p_value(same_rate_p(*counts[0], *counts[1]))]
+        told = [published_count(usual), recovered(usual), recovered(changed), interval(changed.wilson, 0)]
+        yield [f"pattern {usual.labels['pattern']}", *told, _median(found_after([changed])), "", ""]
+    if (both := in_both_ways(result)).usual[1]:
+        shares = ["{}/{}".format(*count) for count in (both.paper, both.usual, both.changed)]
+        ps = [p_value(same_rate_p(*other, *both.changed)) for other in (both.usual, both.paper)]
+        yield ["all of these", *shares, interval(wilson(*both.changed), 0), _median(both.found_after), *ps]
 
 
-def _published(arms: Sequence[Measured]) -> tuple[int, int]:
-    counts = [arm.published.count for arm in arms if arm.published is not None and arm.published.count is not None]
-    return sum(right for right, _ in counts), sum(n for _, n in counts)
+class BothWays(NamedTuple):
+    """Recovered and all runs of the patterns of which both ways have some, and when the changed ones found theirs."""
+
+    paper: tuple[int, int]
+    usual: tuple[int, int]
+    changed: tuple[int, int]
+    found_after: list[int]
+
+
+def in_both_ways(result: StudyResult) -> BothWays:
+    """What the table sums up."""
+    both = [pair for pair in zip(result.arms[::2], result.arms[1::2], strict=True) if all(arm.n for arm in pair)]
+    usual, changed = [one for one, _ in both], [other for _, other in both]
+    published = [arm.published.count for arm in usual if arm.published is not None and arm.published.count is not None]
+    paper = sum(right for right, _ in published), sum(n for _, n in published)
+    return BothWays(paper, _counted(usual), _counted(changed), found_after(changed))
+
+
+def _counted(arms: Sequence[Measured]) -> tuple[int, int]:
+    return sum(arm.recovered for arm in arms), sum(arm.n for arm in arms)
+
+
+def found_after(arms: Sequence[Measured]) -> list[int]:
+    """Of the runs that recover, the steps from which on they had the entry."""
+    curves = (curve for arm in arms for curve in arm.curves)
+    found = (recovered_step((point["step"], point["holdout"]) for point in curve) for curve in curves)
+    return [step for step in found if step is not None]
+
+
+def _median(steps: Sequence[int]) -> str:
+    return f"{median(steps):,.0f}" if steps else ""
+
+
+def steps_words(result: StudyResult) -> str:
+    """What as many steps as the paper took change, in a few sentences."""
+    both = in_both_ways(result)
+    if not both.found_after:
+        return NOT_YET
+    late = sum(step > base("desk", "150", (3,), epochs=220).budget.steps for step in both.found_after)
+    return paragraph(
+        f"A desk run has 12 steps for each of the paper's epochs, so 220 epochs are 2,640 steps where the paper took "
+        f"{AS_LONG.steps:,}. Given as many, {both.changed[0]} of {both.changed[1]} desk runs recover "
+        f"(95 % interval {interval(wilson(*both.changed), 0)} %; paper: {both.paper[0]} of {both.paper[1]}, "
+        f"p = {p_value(same_rate_p(*both.paper, *both.changed))}), against {both.usual[0]} of {both.usual[1]} in 2,640 "
+        f"steps. {late} of these {both.changed[0]} found the entry only after step 2,640, half of all after step "
+        f"{_median(both.found_after)}."
+    )

@@ -23,7 +23,7 @@ from hardgap.core.specs import Count, Scale, Share, Source, Spec
 from hardgap.report.render import Shown
 from hardgap.report.statistics import same_rate_p, wilson
 from hardgap.runs.results import read_json, write_text
-from hardgap.runs.summary import SUCCESS
+from hardgap.runs.summary import SUCCESS, recovered_step
 from hardgap.suites.gaps import ASKED_AT, GROUPS, SIMILARITIES, WIDER, WIDTH, SuiteGap
 
 Point = tuple[Count, Share, Share]
@@ -58,19 +58,7 @@ class Outcome(Spec):
 
     @property
     def recovered_step(self) -> int | None:
-        """The first of the evaluations, recovered all, with which it ended; before training, chance may have it right.
-
-        >>> gap = SuiteGap(rule="150", hide=(3,), group="paper", similarity="wrong")
-        >>> curve = (0, 0.5, 1.0), (25, 0.9, 0.1), (50, 0.9, 0.8), (75, 1.0, 1.0)
-        >>> Outcome(gap=gap, seed=0, curve=curve).recovered_step
-        50
-        """
-        step = None
-        for at, _, holdout in reversed([point for point in self.curve if point[0] > 0]):
-            if holdout < SUCCESS:
-                break
-            step = at
-        return step
+        return recovered_step((step, holdout) for step, _, holdout in self.curve)
 
 
 class Certified(Spec):
