@@ -36,9 +36,9 @@ found
 found.verdict
 
 # %% [markdown]
-# *Differs (lower)*: 47 of 60 published runs recover, 14 of 60 here, in fewer steps, and chance does not explain it. Beside a
-# desk-scale verdict stands its scale, always: rows are 11 cells wide instead of 101, so the difference may be one of
-# scale. A row that agrees looks like this:
+# *Differs (lower)*: 47 of 60 published runs recover, 14 of 60 here, in fewer steps, and chance does not explain it.
+# Beside a desk-scale verdict stands its scale, always: rows are 11 cells wide instead of 101, so the difference may be
+# one of scale. A row that agrees looks like this:
 
 # %%
 hg.study("main/rule-d-soft").measure(store)
