@@ -164,7 +164,18 @@ def whole_words(cards: Sequence[Card]) -> str:
     seeds = listed({card.seed for card in cards})
     parts = Counter(score.gap.part for score in narrow[0].scores)
     asked = f"{parts['public']} public and {parts['private']} private gaps; wider rows not counted again"
-    return paragraph(f"On all of v1 ({asked}); private part from seed {seeds}. {_ranking(narrow)}")
+    told = " ".join(_trained_whole(card) for card in cards if card.network in NETWORKS)
+    return paragraph(f"On all of v1 ({asked}); private part from seed {seeds}. {_ranking(narrow)} {told}")
+
+
+def _trained_whole(card: Card) -> str:
+    """What a network made of the gaps on wider rows, and what all of its runs took."""
+    wider = PartScore(_only(card, lambda gap: gap.width > WIDTH).scores)
+    minutes = sum(run.seconds for run in card.runs) / 60
+    return (
+        f"On wider rows, {_short(card)} recovers {wider.recovered} of {wider.gaps} gaps; its {len(card.runs)} runs of "
+        f"{card.planned} took {minutes:.0f} minutes of a core."
+    )
 
 
 def wide_words(cards: Sequence[Card]) -> str:
