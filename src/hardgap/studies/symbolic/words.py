@@ -31,6 +31,7 @@ def symbolic_words(cells: Sequence[StudyResult], weaker: Sequence[StudyResult], 
     best = max(one["best_baseline"][1] for one in coverage.more["pairs"] if one["holdout"] in pairs)
     words = [arm.comparison.word for arm in arms]
     below = sum(fmean(arm.accuracies()) < fmean(published_shares(arm).values()) for arm in arms)
+    seeds = [len(one["runs"]) for one in coverage.more["pairs"]]
     all_pairs, theirs = coverage.more["summary"][PAPERS_CHOICE], coverage.more["published"]["summary"]
     return paragraph(
         f"Networks that know {span(seen)} % of the seen chains in the end answer "
@@ -40,7 +41,7 @@ def symbolic_words(cells: Sequence[StudyResult], weaker: Sequence[StudyResult], 
         f"{below} of {len(arms)} cells are below the published ones. Verdicts, corrected for {len(arms)} tests of "
         f"{span([arm.n for arm in arms])} seeds against three: differs {words.count('differs')}, inconclusive "
         f"{words.count('inconclusive')}, reproduced {words.count('reproduced')}. Of all {all_pairs['pairs']} pairs "
-        f"held out in turn, one seed of most, {all_pairs['above']} are above every baseline, "
+        f"held out in turn, {span(seeds)} seeds each, {all_pairs['above']} are above every baseline, "
         f"{100 * all_pairs['mean']:.0f} % on average (paper: {theirs['above']}, and {theirs['mean']:.0f} %). But all "
         f"this is with training examples that the held-out pair does not fit: if the 2 to 3 % that it fits as well "
         f"stay in, the three pairs fall to {span(_ends(weakened))} % at the end."
