@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from hardgap.studies.main_table import rule_150_long
+from hardgap.studies.main_table_document import steps_words
 from hardgap.studies.measure import Measured, StudyResult
-from hardgap.studies.rule_150 import AS_LONG, DROPOUT, as_long, beside_tables, steps_words, with_dropout
+from hardgap.studies.rule_150 import AS_LONG, DROPOUT, as_long, beside_tables, with_dropout
 from hardgap.studies.study import Study
 from hardgap.worlds.automaton.scales import base
 

@@ -10,14 +10,17 @@ from pathlib import Path
 from hardgap.core.run import only
 from hardgap.core.wording import listed
 from hardgap.report.document import NOT_YET, Content, markdown, paragraph
+from hardgap.report.statistics import same_rate_p, wilson
 from hardgap.runs.summary import SUCCESS
 from hardgap.studies.ledger import read_claims
 from hardgap.studies.main_table import SHOWN, rate_tables
 from hardgap.studies.main_table_figure import main_table_figure
 from hardgap.studies.measure import StudyResult
-from hardgap.studies.rule_150 import beside_tables, steps_words
+from hardgap.studies.numbers import interval, p_value
+from hardgap.studies.rule_150 import AS_LONG, beside_tables, in_both_ways, median_of
 from hardgap.studies.study import choose
 from hardgap.worlds.automaton.run import AutomatonRun
+from hardgap.worlds.automaton.scales import base
 
 TABLES = SHOWN["tables"]
 BLOCKS = ("main-table", "main-words", "main-table-paper-scale", "dropout", "steps", "steps-words")
@@ -67,4 +70,20 @@ def main_words(found: Sequence[StudyResult]) -> str:
         f"{long.recovered} of {long.n} (patterns {listed(sorted(recovered))}; never {listed(sorted(never), 'or')}). Of "
         f"the {len(failed)} runs that fail, {sure} end with visible accuracy of at least {100 * SURE:.0f} % and "
         f"holdout accuracy of at most {100 * SURELY_WRONG:.0f} %: they are sure of the wrong value."
+    )
+
+
+def steps_words(result: StudyResult) -> str:
+    """What as many steps as the paper took change, in a few sentences."""
+    both = in_both_ways(result)
+    if not both.found_after:
+        return NOT_YET
+    late = sum(step > base("desk", "150", (3,), epochs=220).budget.steps for step in both.found_after)
+    return paragraph(
+        f"A desk run has 12 steps for each of the paper's epochs, so 220 epochs are 2,640 steps where the paper took "
+        f"{AS_LONG.steps:,}. Given as many, {both.changed[0]} of {both.changed[1]} desk runs recover "
+        f"(95 % interval {interval(wilson(*both.changed), 0)} %; paper: {both.paper[0]} of {both.paper[1]}, "
+        f"p = {p_value(same_rate_p(*both.paper, *both.changed))}), against {both.usual[0]} of {both.usual[1]} in 2,640 "
+        f"steps. {late} of these {both.changed[0]} found the entry only after step 2,640, half of all after step "
+        f"{median_of(both.found_after)}."
     )

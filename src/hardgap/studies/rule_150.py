@@ -12,7 +12,6 @@ from typing import NamedTuple
 from hardgap.core.specs import Budget, Scale
 from hardgap.core.table import Table
 from hardgap.nn.spec import EncoderSpec
-from hardgap.report.document import NOT_YET, paragraph
 from hardgap.report.statistics import same_rate_p, wilson
 from hardgap.runs.summary import recovered_step
 from hardgap.studies.main_table import FAILED_AT_FIRST, LONG_BY_PATTERN, seeds
@@ -69,11 +68,11 @@ def _rows(result: StudyResult) -> Iterator[list[object]]:
     pairs = list(zip(result.arms[::2], result.arms[1::2], strict=True))
     for usual, changed in pairs:
         told = [published_count(usual), recovered(usual), recovered(changed), interval(changed.wilson, 0)]
-        yield [f"pattern {usual.labels['pattern']}", *told, _median(found_after([changed])), "", ""]
+        yield [f"pattern {usual.labels['pattern']}", *told, median_of(found_after([changed])), "", ""]
     if (both := in_both_ways(result)).usual[1]:
         shares = ["{}/{}".format(*count) for count in (both.paper, both.usual, both.changed)]
         ps = [p_value(same_rate_p(*other, *both.changed)) for other in (both.usual, both.paper)]
-        yield ["all of these", *shares, interval(wilson(*both.changed), 0), _median(both.found_after), *ps]
+        yield ["all of these", *shares, interval(wilson(*both.changed), 0), median_of(both.found_after), *ps]
 
 
 class BothWays(NamedTuple):
@@ -105,21 +104,6 @@ def found_after(arms: Sequence[Measured]) -> list[int]:
     return [step for step in found if step is not None]
 
 
-def _median(steps: Sequence[int]) -> str:
+def median_of(steps: Sequence[int]) -> str:
+    """As it is printed; nothing if there is none."""
     return f"{median(steps):,.0f}" if steps else ""
-
-
-def steps_words(result: StudyResult) -> str:
-    """What as many steps as the paper took change, in a few sentences."""
-    both = in_both_ways(result)
-    if not both.found_after:
-        return NOT_YET
-    late = sum(step > base("desk", "150", (3,), epochs=220).budget.steps for step in both.found_after)
-    return paragraph(
-        f"A desk run has 12 steps for each of the paper's epochs, so 220 epochs are 2,640 steps where the paper took "
-        f"{AS_LONG.steps:,}. Given as many, {both.changed[0]} of {both.changed[1]} desk runs recover "
-        f"(95 % interval {interval(wilson(*both.changed), 0)} %; paper: {both.paper[0]} of {both.paper[1]}, "
-        f"p = {p_value(same_rate_p(*both.paper, *both.changed))}), against {both.usual[0]} of {both.usual[1]} in 2,640 "
-        f"steps. {late} of these {both.changed[0]} found the entry only after step 2,640, half of all after step "
-        f"{_median(both.found_after)}."
-    )
