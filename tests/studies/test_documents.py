@@ -37,6 +37,12 @@ def test_the_index_names_every_results_file(committed: tuple[dict[Path, str], di
     assert named == {path.relative_to(ROOT / "results").as_posix() for path in (ROOT / "results").rglob("*.json")}
 
 
+def test_every_page_with_something_measured_is_written() -> None:
+    pages = [ROOT / "README.md", ROOT / "results" / "README.md", *(ROOT / "docs").rglob("*.md")]
+    marked = {page.relative_to(ROOT).as_posix() for page in pages if "\n<!-- measured:" in page.read_text("utf-8")}
+    assert marked == set(PAGES)
+
+
 def test_block_names_are_of_one_set_each() -> None:
     names = [name for one_set in BLOCK_SETS for name in one_set.blocks]
     assert len(names) == len(set(names))

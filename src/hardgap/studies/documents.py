@@ -25,6 +25,7 @@ PAGES = (
     "docs/circuits.md",
     "docs/coverage.md",
     "docs/fidelity.md",
+    "docs/findings.md",
     "docs/k-sweep.md",
     "docs/ledger.md",
     "docs/machines.md",
