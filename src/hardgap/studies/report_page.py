@@ -20,7 +20,7 @@ from hardgap.report.page import MARKS, Page, badge, dot, inline
 from hardgap.report.verdicts import Verdict
 from hardgap.studies.ledger import beside, counted, counts, number_counts, numbers_of, phrase
 from hardgap.studies.main_table import SHOWN
-from hardgap.studies.main_table_document import main_words
+from hardgap.studies.main_table_document import main_words, steps_words
 from hardgap.studies.measure import StudyResult, tables_of
 from hardgap.studies.study import words
 from hardgap.studies.symbolic.table import CELLS
@@ -127,6 +127,8 @@ def _measured_story(claims: Sequence[StudyResult]) -> list[str]:
     cells = [one for one in desk.values() if one.study.tables == CELLS]
     tempered = {one.name.partition("/")[2]: one for one in desk.values() if one.name.startswith("tempered/")}
     told = {"Experiment 1": main_words(main)} if main else {}
+    if "steps/rule-150" in desk:
+        told["As many steps"] = steps_words(desk["steps/rule-150"])
     if cells and "symbolic/coverage" in desk:
         weaker = [one for one in cells if one.study.ours]
         table = [one for one in cells if not one.study.ours]
