@@ -41,8 +41,9 @@ def _results(folder: Path) -> dict[str, str]:
     """What an installed ledger reads. Weights, and runs that belong to no study, stay in the repository."""
     with (folder / "index.csv").open(encoding="utf-8", newline="") as index:
         unread = {folder / row["file"] for row in csv.DictReader(index) if not row["studies"]}
+    unread |= set((folder / "weights").rglob("*"))
     read = [path for path in folder.rglob("*") if path.is_file() and path not in unread]
-    return {str(path): f"hardgap/results/{path.relative_to(folder)}" for path in read if "weights" not in path.parts}
+    return {str(path): f"hardgap/results/{path.relative_to(folder)}" for path in read}
 
 
 def _load_build() -> Any:

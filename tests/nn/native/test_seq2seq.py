@@ -96,6 +96,19 @@ def test_loss_logits_and_gradients_are_those_of_float64_and_answers_those_of_eag
     assert_same_answers(model, inputs, length - 1)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_the_fewest_dimensions_give_the_loss_and_logits_of_float64(build: str, seed: int) -> None:
+    """Gradients are another matter: normalised, two numbers are -1 and 1, whatever they were."""
+    model = made(seed, **PAPER, dim=2, heads=1, layers=2, ffn=3)
+    inputs, sequences = tokens(model, 9, 16, seed)
+    found = loss_of(model, inputs, sequences)
+    assert "_Loss" in str(found.grad_fn)
+    with torch.no_grad():
+        logits, exact = model(inputs, sequences[:, :-1]), model.double()
+        torch.testing.assert_close(logits.double(), exact(inputs, sequences[:, :-1]), atol=1e-4, rtol=1e-4)
+        torch.testing.assert_close(found.detach().double(), loss_of(exact, inputs, sequences), atol=1e-5, rtol=1e-5)
+
+
 def test_it_is_the_native_engine_that_answers(build: str) -> None:
     model = made(0, **PAPER)
     inputs, sequences = tokens(model, 3, 16)
